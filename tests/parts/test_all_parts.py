@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from ffnviz.analysis.needs import Capability, capabilities
 from ffnviz.app.catalog import build_catalog
 from ffnviz.app.page_controls import block_map
 from ffnviz.lecture.lecture import PICTURES as NOTES
@@ -16,7 +13,7 @@ from ffnviz.models.encoder.model import load
 from ffnviz.parts import PAGES
 from ffnviz.parts.block import block_view
 from ffnviz.parts.journey.ffn import DOORS
-from ffnviz.parts.part import Page, Part, View, part_of_views
+from ffnviz.parts.part import Page
 from ffnviz.parts.places import (
     EVERYWHERE,
     MOVED,
@@ -27,13 +24,11 @@ from ffnviz.parts.places import (
     parts_at,
     pictures_of,
 )
-from ffnviz.parts.sheet import Measurement, Row, Sheet, Soon, cells_of, resolved, row
+from ffnviz.parts.sheet import Measurement, Row, Soon
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenPage
-from ffnviz.state.run import Run
 from ffnviz.state.run_factory import CACHE, make_run
-from ffnviz.state.settings import Setting, Values, count_setting
+from ffnviz.state.settings import Values
 from ffnviz.state.state import from_url
 from tests.parts.sentence_cost import LIMITS, sentence_cost
 from tests.parts.sheets import drawn
@@ -213,68 +208,6 @@ def test_each_station_of_the_block_has_doors_to_parts_by_their_titles() -> None:
             assert cell.events["door"](asked) == OpenPage(page, name)
     assert cell.events["door"]({"station": "nowhere", "door": 0}) is None
     assert cell.events["door"]({"station": cell.data["stations"][0]["name"], "door": 9}) is None
-
-
-MANY = count_setting("many", 1, 0, 9).with_control("How many", range(10))
-
-
-def made_of(words: str) -> View:
-    """A view that only says so; it needs a partner, if it is about two networks."""
-
-    def sheet(run: Run, values: Values) -> Sheet:
-        return Sheet([row(text_cell("said", f"{words}: {run.card.label}, {values[MANY]}"))])
-
-    needs = (Capability.PARTNER, Capability.WORD_HEAD)
-    label = f"{words} network{'s' * (words == 'two')}"
-    return View(label, sheet, (MANY,), needs if words == "two" else needs[1:])
-
-
-def part() -> Part:
-    """Of two networks, or of one."""
-    return part_of_views("A part", "part", "a line", "a_view", {n: made_of(w) for n, w in (
-        ("pair", "two"), ("one", "one"))})  # fmt: skip
-
-
-def shown(sheet: Sheet) -> list[str]:
-    """What its cells say."""
-    rows = resolved(sheet, lambda _: None).rows
-    return ["".join(text for text, _ in c.data["paragraphs"][0]) for c in cells_of(rows)]
-
-
-def offered(sheet: Sheet) -> list[str]:
-    """The views that one can choose."""
-    *choices, many = sheet.controls or ()
-    assert many is MANY
-    return [
-        words for each in choices if isinstance(each, Setting) for words in each.options.values()
-    ]
-
-
-def test_a_part_has_the_settings_of_all_views_once_and_is_missing_where_none_can_be_shown() -> None:
-    view, *others = part().settings
-    assert view.options == {"pair": "two networks", "one": "one network"}
-    assert others == [MANY]
-    alone = run_of(load("relu"), "The cat sat.")
-    assert part().missing(alone) == ()  # one of the views needs no second network
-    card = replace(alone.card, has_word_head=False)
-    headless: Any = SimpleNamespace(capabilities=capabilities(card))
-    assert part().missing(headless) == (Capability.PARTNER, Capability.WORD_HEAD)
-
-
-def test_the_chosen_view_is_shown_those_that_can_be_are_offered_or_it_is_said_why_not() -> None:
-    alone = run_of(load("relu"), "The cat sat.")
-    sheet = part().sheet(alone, Values({"a_view": "one", "many": "3"}))
-    assert shown(sheet) == ["one: ReLU, 3"]
-    assert offered(sheet) == [], "a choice of one is none"
-    pair = replace(alone, partner=run_of(load("gelu"), "The cat sat.").subject)
-    sheet = part().sheet(pair, Values())
-    assert shown(sheet) == ["two: ReLU, 1"]
-    assert offered(sheet) == ["two networks", "one network"]
-    sheet = part().sheet(run_of(load("relu"), "The cat sat."), Values())
-    why, said = shown(sheet)
-    assert why.startswith("“two networks” cannot be shown for this network. There is no second")
-    assert said == "one: ReLU, 1"
-    assert offered(sheet) == []
 
 
 def test_nothing_is_computed_or_sent_beyond_its_limit() -> None:

@@ -25,7 +25,6 @@ from ffnviz.parts.lab.summary import handout
 from ffnviz.parts.neurons.compare import Comparison, both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
-from ffnviz.parts.sparsity import gate
 from ffnviz.parts.sparsity.activations import (
     BendCurve,
     Landing,
@@ -42,9 +41,9 @@ from ffnviz.parts.sparsity.keep import PERCENTS, concentration_figure
 from ffnviz.parts.vocabulary.generate import steps
 from ffnviz.parts.vocabulary.lens import early_words_figure
 from ffnviz.parts.vocabulary.softmax import distribution_figure
-from ffnviz.pictures.neuron_chart import positions, probability, tags, values
+from ffnviz.pictures.neuron_chart import positions, probability, tags
 from ffnviz.pictures.plot import Figure, token_axis
-from ffnviz.pictures.time_charts import growth, products, side_by_side, stages
+from ffnviz.pictures.time_charts import growth, products, stages
 from ffnviz.pictures.votes import Claim
 from tests.pictures.schema import Line, checked
 
@@ -85,8 +84,6 @@ FITS = [
     Fit(NONE, NONE, NONE, 0.0, NONE, mean, largest) for mean, largest in ((0.5, 0.9), (0.0, 0.1))
 ]
 FITTED = Approximation("relu", NONE, NONE, (1, 4), tuple(FITS), (2.0, 0.5), (), 0.7)
-HIDDEN = array(0.0, 2.5, -0.17)
-N_DRAWS = len(gate.DRAWS)
 NAMES = ("circles", "squares")
 
 # Each figure, with numbers that must be where plotly looks for them.
@@ -129,10 +126,6 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
         {"data[0].x": [2, 1, 3], "data[0].error_x.array": [2, 0.5, 0],
          "data[0].error_x.arrayminus": [1, 0.5, 0], "layout.yaxis.categoryarray": ["c", "b", "a"]},
     ),
-    "devices": (
-        side_by_side({"cpu": {"a": 2.0}, "cuda": {"a": 0.5}}, ["@muted", "@relu"]),
-        {"data[0].x": [2], "data[1].x": [0.5], "data[1].name": ["cuda"]},
-    ),
     "products": (
         products(["a"], ["(1, 2)"], array(0.25), ["9 a second"], [True], "relu"),
         {"data[0].x": [25]},
@@ -140,11 +133,6 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
     "growth": (
         growth([8, 16], {"FFN, batch 1": [(2.0, 1.0, 3.0)] * 2}, "tokens T", "relu"),
         {"data[0].y": [2, 2], "data[0].error_y.array": [1, 1]},
-    ),
-    "values of a neuron": (
-        values(LABELS, HIDDEN, 1, "gelu", 0.1),
-        {"data[0].y": HIDDEN, "data[0].customdata": [0, 1, 2], "layout.shapes[0].x0": 0.5,
-         "layout.shapes[1].y0": 0.1},
     ),
     "by position": (
         positions(array(0.5, 0.25), np.array([40, 20]), "relu"),
@@ -187,14 +175,6 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
         {"data[0].y": [70] * 3, "data[1].y": [50, 90, 100], "data[2].x": [4], "data[2].y": [90]},
     ),
     "no points": (by_width_figure((1, 4), np.array([0, 0]), 0, 0, 1, "@relu"), {}),
-    "draws of gates": (
-        gate.draws(gate.Gate(X, X, X / 2, np.ones(3), np.stack([X, 0 * X])), 2),
-        {"data[0].y": [2, 3, 4, 0, -1, -2]},
-    ),
-    "errors of gates": (
-        gate.errors(np.ones(N_DRAWS), 0.4 / np.arange(1, N_DRAWS + 1), 1),
-        {"data[2].x": [2], "data[2].y": [20]},
-    ),
     "memory": (peaks_figure(MEMORY, 1, "@relu"), {"data[1].y": [2, 1], "data[2].x": [4]}),
     "times of chunks": (
         times_figure(MEMORY, 0, "@relu"),
@@ -228,7 +208,7 @@ def texts_in(value: Any, name: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     "name",
     ["active by token", "threshold", "concentration", "reached", "birth", "distribution",
-     "written", "lens", "values of a neuron", "tags", "differences", "both sentences"],
+     "written", "lens", "tags", "differences", "both sentences"],
 )  # fmt: skip
 def test_what_was_typed_is_shown_letter_by_letter(name: str) -> None:
     words = " ".join(texts_in(FIGURES[name][0]))

@@ -48,11 +48,11 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     """A server is told once, before it opens a network; here others have opened it."""
-    for clear in (run_factory.CACHE.clear, run_factory.forget_networks):
-        clear()
+    run_factory.forget_networks()
+    run_factory.CACHE.clear()
     yield
-    for clear in (run_factory.CACHE.clear, run_factory.forget_networks):
-        clear()
+    run_factory.forget_networks()
+    run_factory.CACHE.clear()
 
 
 def test_an_index_is_shown_for_its_network_and_for_no_other(mine: Path) -> None:
@@ -186,16 +186,13 @@ def test_its_strongest_examples_come_when_asked_for(
     result = measurement.work(run, told.append, *measurement.args)
     assert told[-1] == 1
     (cell,) = measurement.after(Measured(measurement.setup, result, "", ""))
-    model = load("relu")
-    best = {}
+    model, best = load("relu"), {}
     for probe in read:
         x = model.trace(probe.text).blocks[1].ffn.output.double().numpy()
         best[probe.text] = encoded(x, weights("topk", 512, 50), TOLD)[0][:, 3].max()
-    rows = cell.data["rows"]
-    ranked = sorted((value for value in best.values() if value > 0), reverse=True)[:12]
-    assert [row[0] for row in rows] == [f"{value:.2f}" for value in ranked]
-    for value, *parts in rows:
-        assert f"{best[''.join(parts)]:.2f}" == value
+    ranked = sorted((text for text in best if best[text] > 0), key=best.__getitem__, reverse=True)
+    shown = [(value, "".join(parts)) for value, *parts in cell.data["rows"]]
+    assert shown == [(f"{best[text]:.2f}", text) for text in ranked[:12]]
 
 
 def test_without_a_dictionary_there_is_no_such_view() -> None:
@@ -257,7 +254,6 @@ def file(tmp_path: Path) -> Path:
 def test_who_said_what_stands_beside_the_neuron(part: str, file: Path) -> None:
     cell = drawn("neurons", part, neuron="relu-469", block="2").cells["others"]
     assert words(cell).startswith(f"2 descriptions of this neuron in {file.name}.")
-    assert cell.data["columns"] == ["description", "said by", "score"]
     assert cell.data["rows"] == [
         [SAID[1].text, "me", "0.50 (recall_alt, o3)"],
         ["<img src=x>", "gpt-4o-mini (oai_token-act-pair)", ""],
@@ -300,14 +296,11 @@ def test_a_file_of_descriptions_is_imported_as_names_with_their_sources() -> Non
     assert answer.action == Set({"names": kept})
     assert "1 name imported; 1 left out" in words(answer.note)
     shown = drawn("neurons", "name", neuron="relu-12", names=kept)
-    table = shown.cells["names-table"].data
-    assert table["columns"] == ["neuron", "name", "guess", "said by", "score"]
-    assert table["rows"] == [["relu 2:469", "verbs", "", "o3", "0.5"]]
+    assert shown.cells["names-table"].data["rows"] == [["relu 2:469", "verbs", "", "o3", "0.5"]]
     exported = shown.controls["Export for Neuronpedia"]["file"]
     told = json.loads(base64.b64decode(exported["base64"]))
-    assert told["modelId"] == "relu"
-    assert (told["layer"], told["index"], told["description"]) == ("1", "469", "verbs")
-    assert told["scores"][0]["value"] == 0.5
+    assert (told["modelId"], told["layer"], told["index"]) == ("relu", "1", "469")
+    assert (told["description"], told["scores"][0]["value"]) == ("verbs", 0.5)
     answer = shown.asked("file", {**sent, "text": "{}"})
     assert answer.action is None
     assert "line 1: it has no layer" in words(answer.note)
@@ -328,13 +321,9 @@ def test_the_command_says_what_is_in_a_file_and_for_which_network(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("layer", "model", "network", "why"),
-    [
-        ("1", "gpt2-small", "", "describes “gpt2-small”; the networks here are"),
-        ("1", "relu", "gpt2=", "there is no “gpt2”"),
-        ("6-res-jb", "relu", "", "describes no neuron of"),
-        ("2", "relu", "", "describes no neuron of"),
-    ],
-)
+    [("1", "gpt2-small", "", "describes “gpt2-small”; the networks here are"),
+     ("1", "relu", "gpt2=", "there is no “gpt2”"), ("2", "relu", "", "describes no neuron of")],
+)  # fmt: skip
 def test_the_command_refuses_what_it_cannot_show(
     layer: str, model: str, network: str, why: str, tmp_path: Path
 ) -> None:

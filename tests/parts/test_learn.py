@@ -55,7 +55,6 @@ def test_before_it_begins_there_is_one_button_unless_nothing_is_trained(run: Run
     assert set(found) == {"learn-bar", "learn-invitation"}
     assert found["learn-bar"].data["label"] == "Train"
     assert not found["learn-bar"].data["why_not"]
-    assert "She opened the ___ and looked out." in words(found["learn-invitation"])
     assert found["learn-bar"].events["ask"]("train")[:3] == ("train", "learn", "train")
     assert found["learn-bar"].events["ask"]("format the disk") is None
     use(replace(config(), train_minutes=0.0))
@@ -69,10 +68,8 @@ def test_while_it_learns_the_last_moment_is_shown_and_the_slider_goes_back(
     last = moments[-1][0]
     assert found["learn-words"].data["panels"][0]["names"] == list(last.words)
     assert "step 20 of 20" in found["learn-bar"].data["said"]
-    assert "by frequency alone" in words(found["learn-loss"])
     assert found["learn-map"].arrays["learn.hidden"].shape == (len(last.tokens), 256)
     assert found["learn-map"].data["maps"][0]["texts"][last.tokens.index("[MASK]")] == "___"
-    assert "dead" in words(found["learn-sparsity"])
     found = cells(train, run, course(moments), learn_at="1")
     assert found["learn-words"].data["panels"][0]["names"] == list(moments[1][0].words)
     move = found["learn-bar"].events["move"]
@@ -110,22 +107,17 @@ def test_a_bet_comes_first_and_one_run_decides_nothing(run: Run, moments: Sequen
     assert not cells(bet, run, Course(Status.NEW), my_bet="same")["bet-bar"].data["why_not"]
     assert "bet-verdict" not in cells(bet, run, course(moments))
     found = cells(bet, run, course(moments, Status.ENDED), my_bet="same")
-    assert [panel["title"] for panel in found["bet-words"].data["panels"]] == ["ReLU", "GELU"]
     assert "One run cannot decide it" in words(found["bet-verdict"])
     losses = [record.held_out.loss for record in moments[-1]]
     apart = abs(losses[0] - losses[1])
     placed = found["bet-placed"].data
-    assert placed["options"] == ["ReLU", "GELU", "no difference"]
     assert (placed["bet"], placed["begun"]) == (2, True)
     better = 2 if apart < bet.ALIKE else int(losses[1] < losses[0])
     assert placed["outcome"] == better
     assert found["bet-placed"].events["bet"](1).settings == {"my_bet": "second"}
     assert found["bet-placed"].events["bet"](3) is None
-    new = cells(bet, run, Course(Status.NEW))["bet-placed"].data
-    assert (new["bet"], new["begun"], new["outcome"]) == (None, False, None)
     other = cells(bet, run, course(moments, Status.ENDED), against="no-ffn")["bet-placed"].data
     assert (other["begun"], other["outcome"]) == (False, None)  # these two were not trained
-    assert other["scene"] != placed["scene"]
 
 
 def test_one_word_of_any_sentence_is_watched_with_what_stands_around_it() -> None:

@@ -47,7 +47,6 @@ def test_a_slider_stops_where_a_link_has_it_and_by_chance_the_seed_decides() -> 
         return words(made.cells["cut-words"]).partition("pick is ")[2]
 
     assert picked("11") == picked("11") != picked("12")
-    assert "Seed" not in part("softmax").controls, "where nothing is left to chance"
     link = {"words": "8", "pick": "by chance", "top_k": "40"}
     one, other = (
         words(part("write", "The old man", seed=seed, **link).cells["written"]) for seed in "78"
@@ -103,8 +102,7 @@ def test_many_words_are_written_beside_the_page_once_they_are_asked_for() -> Non
     of_others = Measured(("other",), written, "12:00:00", "a CPU")
     rows = resolved(Sheet([work]), lambda _: of_others).rows
     assert [cell.key for cell in cells_of(rows)] == ["soon-write"]
-    (done,) = work.after(Measured(work.setup, written, "12:00:00", "a CPU"))
-    assert [cell.key for cell in cells_of([done])] == ["written", "step"]
+    work.after(Measured(work.setup, written, "12:00:00", "a CPU"))
     assert made.pressed("Use as my sentence").state.sentence == written.text
     assert list(part("write", text, **link).cells) == ["written", "step"], "now it is at hand"
     told: list[float] = []

@@ -111,11 +111,3 @@ def test_a_line_has_its_own_colour_or_its_panels_and_ends_with_a_sum() -> None:
     assert list(bars.names) == ["320", "46", "logit"]
     np.testing.assert_allclose(bars.values, [3, -1, 2])
     assert list(bars.colour) == ["gelu", "muted", "text"]
-
-
-@pytest.mark.parametrize("click", [9, -1, True, 7.0, "7", None, [7]])
-def test_a_click_on_what_is_not_drawn_asks_for_nothing(click: object) -> None:
-    bars = Bars("", ["a", "b"], np.array([1.0, 2.0]), "relu", np.array([7, 8]))
-    choose = bars_cell(HEAD, [bars], on_choose=lambda chosen: ("open", chosen)).events["point"]
-    assert choose(click) is None
-    assert choose(7) == ("open", 7)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head, numbers, place
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.exercises import drawing_cell, handles_cell
@@ -70,6 +71,10 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
     "chart": (
         lambda say: chart_cell(HEAD, FIGURE, "", "k", on_choose=say),
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
+    ),
+    "bars": (
+        lambda say: bars_cell(HEAD, [Bars("", "ab", VALUES, "relu", np.array([7, 8]))], on_choose=say),
+        "point", [(7, (7,))], [9, 7.0, "7", [7]],
     ),
     "ffn_picture": (picture("on_choose"), "neuron", [(1, (1,))], [2]),
     "ffn_picture token": (picture("on_token"), "token", [(0, (0,)), (1, (1,))], [2]),

