@@ -43,8 +43,14 @@ def test_the_url_says_what_is_shown_and_keeps_a_choice() -> None:
     assert not app.exception
     text = "A fly has [MASK] legs, not four."
     assert query(app) == {"text": text, "twin": "relu", "block": "2", "token": "4"}
-    chosen = {"text": "The dogs ran.", "twin": "gelu", "block": "1", "token": "2",
-              "order": "index", "neuron": "relu-5"}  # fmt: skip
+    chosen = {
+        "text": "The dogs ran.",
+        "twin": "gelu",
+        "block": "1",
+        "token": "2",
+        "order": "index",
+        "neuron": "relu-5",
+    }
     assert query(opened(**chosen)) == chosen
 
 

@@ -60,8 +60,8 @@ def array(*numbers: float) -> Any:
     return np.array(numbers)
 
 
-LANDED = Landing(array(-1.5, -0.5, 0.5, 1.5), array(0.5, 0.3, 0.2), array(0.2, 0.3, 0.5), 0.5, 0.8,
-                 0.8)  # fmt: skip
+EDGES = array(-1.5, -0.5, 0.5, 1.5)
+LANDED = Landing(EDGES, array(0.5, 0.3, 0.2), array(0.2, 0.3, 0.5), 0.5, 0.8, 0.8)
 BEND = BendCurve(SIDE, np.maximum(SIDE, 0), SIDE)
 SHARES = {(NETWORK, trained): np.full((2, 3), 0.1 + 0.2 * trained) for trained in (True, False)}
 BY_BLOCK = {(NETWORK, block): array(50, 20, 10) for block in (0, 1)}

@@ -34,8 +34,13 @@ from tests.browser import shown
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "ffnviz" / "pictures" / "static"
 # payload.js makes these of NumPy's.
-ARRAYS = {"float16": "Float32Array", "float32": "Float32Array", "uint16": "Uint16Array",
-          "int32": "Int32Array", "uint8": "Uint8Array"}  # fmt: skip
+ARRAYS = {
+    "float16": "Float32Array",
+    "float32": "Float32Array",
+    "uint16": "Uint16Array",
+    "int32": "Int32Array",
+    "uint8": "Uint8Array",
+}
 PICTURES = sorted(re.findall(
     r"  (\w+): \(\) => import", (SCRIPTS / "shell.js").read_text(encoding="utf-8")
 ))  # fmt: skip
@@ -121,11 +126,10 @@ def picture_sent(picture: str) -> str:
     """What the update of a picture gets: of each cell its data and arrays, and no other field."""
     made = cells()[picture]
     assert made
-    values = [
-        {**cell.data, "arrays": cell.arrays,
-         "shapes": {name: list(array.shape) for name, array in cell.arrays.items()}}
-        for cell in made
-    ]  # fmt: skip
+    values = []
+    for cell in made:
+        shapes = {name: list(array.shape) for name, array in cell.arrays.items()}
+        values.append({**cell.data, "arrays": cell.arrays, "shapes": shapes})
     fields = " | ".join(json.dumps(name) for name in sorted(set[str]().union(*values)))
     never_sent = dict.fromkeys(ADDED.get(picture, ()), True)
     has_arrays = any(cell.arrays for cell in made)
@@ -179,10 +183,8 @@ def test_what_is_sent_is_what_the_scripts_read(tmp_path: Path) -> None:
     written |= {"sheet_view": sheets_sent(), "live_class": class_told(), "wrong": WRONG}
     for name, text in written.items():
         (tmp_path / f"{name}.ts").write_text(text, encoding="utf-8")
-    told = subprocess.run(
-        [*(sys.executable, "-m", "deno", "check", "--quiet", "--no-remote", "--no-npm"),
-         *("--config", str(ROOT / "deno.jsonc"), str(tmp_path))],
-        env={**os.environ, "NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"},
-        capture_output=True, text=True, timeout=600,
-    )  # fmt: skip
+    check = [sys.executable, "-m", "deno", "check", "--quiet", "--no-remote", "--no-npm"]
+    where = ["--config", str(ROOT / "deno.jsonc"), str(tmp_path)]
+    env = {**os.environ, "NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"}
+    told = subprocess.run([*check, *where], env=env, capture_output=True, text=True, timeout=600)
     assert told.returncode == 0, told.stderr

@@ -18,7 +18,7 @@ from ffnviz.training.corpus import Corpus, CorpusError, fact_ids
 from ffnviz.training.loop import train
 from ffnviz.training.masking import Recipe, other_batches, training_batch
 from tests.commands import done
-from tests.training.conftest import NUMBERS, silent
+from tests.training.conftest import NUMBERS, VOCAB_SIZE, silent
 
 KINDS = """
 frames = ["So: {}", "{} Yes."]
@@ -139,6 +139,7 @@ def test_a_network_that_reads_facts_fills_in_wordings_that_it_never_read(
         tmp_path / "checkpoint", torch.device("cpu"), silent,
     )  # fmt: skip
     first, *_, last = state.points
+    assert first["loss"] == pytest.approx(np.log(VOCAB_SIZE), rel=0.05)  # of a guess
     assert first["facts"]["n_masked"] == last["facts"]["n_masked"] == len(FOLLOWS)
     assert first["facts"]["top1"] < 0.3
     assert last["facts"]["top1"] > 0.8

@@ -25,60 +25,19 @@ from ffnviz.training.loop import (
     train,
 )
 from ffnviz.training.masking import Batch, Recipe, training_batch
-from ffnviz.training.twin import prepare
 from tests.gpu.simulated_gpu import GpuTensor, simulated_gpu
-from tests.training.conftest import NUMBERS, silent
+from tests.training.conftest import silent
 
 CPU = torch.device("cpu")
 
 
-@pytest.fixture(scope="module")
-def echoing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, TrainingState]:
-    """A run on books whose lines repeat one word: any word tells every other on its line."""
-    folder = tmp_path_factory.mktemp("echo")
-    rng = np.random.default_rng(1)
-    for name in ("seen", "unseen"):
-        lines = [" ".join([NUMBERS[rng.integers(12)]] * 6) + "." for _ in range(400)]
-        (folder / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
-    recipe = Recipe(
-        seed=5,
-        steps=70,
-        batch_tokens=1_024,
-        usual_length=16,
-        end_share=0.0,
-        learning_rate=3e-3,
-        warmup_steps=10,
-        held_out=("unseen",),
-        points=5,
-        point_tokens=1_024,
-    )
-    tokenizer, corpus = prepare(folder, recipe, 290, folder / "work")
-    config = EncoderConfig(vocab_size=290, max_tokens=32, d_model=64, n_heads=2, d_ff=128)
-    checkpoint = folder / "checkpoint"
-    return corpus, train(config, recipe, corpus, tokenizer.mask_id, checkpoint, CPU, silent)
-
-
-def test_the_loss_falls_from_a_guess_below_what_word_counts_can_reach(
-    echoing: tuple[Corpus, TrainingState],
-) -> None:
-    corpus, result = echoing
-    assert result.points[0]["loss"] == pytest.approx(np.log(290), rel=0.05)
-    # The entropy of the words is the best loss without looking at the others on the line.
-    shares = np.unique(corpus.validation, return_counts=True)[1] / len(corpus.validation)
-    entropy = -(shares * np.log(shares)).sum()
-    assert result.points[-1]["loss"] < entropy - 0.5
-    assert result.points[-1]["top1"] > 3 * result.points[1]["top1"] > 0
-    assert [point["step"] for point in result.points] == [0, 4, 18, 39, 70]
-    tokens = [point["tokens"] for point in result.points]
-    assert tokens[0] == 0
-    assert tokens == sorted(set(tokens))
-    assert tokens[-1] == result.tokens
-
-
 def test_both_twins_see_the_same_batches_and_start_from_the_same_weights(
-    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path,
+    config: EncoderConfig,
+    half_sentences: Recipe,
+    both: Corpus,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     seen: list[Batch] = []
 
     def recording(*arguments: Any) -> Batch:
@@ -173,9 +132,12 @@ def test_the_first_and_the_last_step_are_always_among_them(steps: int, points: i
 
 
 def test_a_run_on_another_device_ends_with_the_cpus_weights(
-    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path,
+    config: EncoderConfig,
+    half_sentences: Recipe,
+    both: Corpus,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     # Autocast and the fused optimiser ask by the backend's name, which is not a GPU's here.
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     plain, optimiser = {"fused": False}, torch.optim.AdamW
