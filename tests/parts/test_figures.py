@@ -104,7 +104,7 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
         reached_figure({NETWORK: array(0.1, 0.2, 0.2)}, {NETWORK: 0.9}, LABELS),
         {"data[0].y": [10, 20, 20], "data[1].y": [90, 90]},
     ),
-    "birth": (birth(X, [("a", BY_BLOCK), ("b", BY_BLOCK)]), {"data[3].y": [50, 20, 10]}),
+    "birth": (birth(np.arange(3), [("a", BY_BLOCK), ("b", BY_BLOCK)]), {"data[3].y": [50, 20, 10]}),
     "concentration": (concentration_figure({NETWORK: array(0.5, 1.0)}, 0.5), {}),
     "a part off linear": (
         off_linear({"a, b held": (0.1, 0.0)}, 1e-9, ("add", "scale"), "gelu"),

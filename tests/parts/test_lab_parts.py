@@ -71,7 +71,7 @@ TRIED: list[tuple[str, dict[str, str], Try]] = [
 def test_the_verdicts_are_those_of_the_experiment_as_it_was_asked_for(
     part: str, query: dict[str, str], tried: Try
 ) -> None:
-    shown = lab(part, **query)
+    shown = lab(part, True, **query)
     assert verdicts(shown.cells, part) == expected(tried(experiment_subject(shown.run)))
 
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -158,8 +159,8 @@ def test_a_file_is_read_entry_by_entry() -> None:
         answer = shown.asked("file", {**file, "text": text})
         assert answer.action is None
         assert re.search(f"could not be imported.\nkept.json: .*{why}", words(answer.note))
-    for garbage in (None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": 0}):
-        assert shown.asked("file", garbage) is None
+    garbage: list[Any] = [None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": 0}]
+    assert [shown.asked("file", sent) for sent in garbage] == [None] * len(garbage)
 
 
 def test_what_is_exported_can_be_imported() -> None:

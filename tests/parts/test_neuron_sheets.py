@@ -168,7 +168,7 @@ def test_a_number_component_and_word_are_chosen_and_garbage_asks_for_nothing() -
     assert (word["stop"], len(word["options"])) == (2, 10)
     assert f"The logit of {word['options'][2]} at" in logit.said
     assert logit.moved("logit_word", 4) == (Set({"logit_word": "4"}), True)
-    for garbage in (None, "", "x", -1, 10, 1.5, True, [2], {}):
+    for garbage in (None, "", "x", -1, 10, 1.5, True):
         assert output.moved("Component", garbage) is None
         assert logit.moved("logit_word", garbage) is None
         assert neuron.moved("number", garbage) is None
