@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -120,24 +119,6 @@ def test_a_damaged_twin_is_named_and_no_trace(
     assert "could not be loaded" in app.error[0].value
     assert "weights.safetensors" in app.text[0].value
     assert "Traceback" not in app.text[0].value
-
-
-# Each alone would take its default; those of one line are asked for together.
-NOT_SHOWN = {
-    # int() would read the third, and not the fifth.
-    "token": ("3rd", "-3", "٣", "³", "9" * 5_000, ""),
-    "block": ("-1", "١", "99", "9" * 5_000, "", "3.5"),
-    "neuron": ("7", "relu-", "relu--1", "relu-٣", "swish-7", "relu-999999"),
-    "twin": ("RELU",), "order": ("Index",), "colour": ("red",),
-}  # fmt: skip
-
-
-def test_values_that_cannot_be_shown_take_their_defaults() -> None:
-    usual = url_of()
-    for values in zip_longest(*NOT_SHOWN.values()):
-        asked = dict(zip(NOT_SHOWN, values, strict=True))
-        link = {name: value for name, value in asked.items() if value is not None}
-        assert url_of(**link) == usual, link
 
 
 def test_of_a_long_text_the_url_holds_what_was_read_and_the_box_everything() -> None:

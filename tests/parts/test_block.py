@@ -15,11 +15,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.models.edit import Edit
 from ffnviz.parts.block import beside
 from ffnviz.parts.block.beside import held_out, losses_of, measure, the_losses
-from ffnviz.parts.block.block_view import (
-    TokenInBlock,
-    degrees,
-    explanation,
-)
+from ffnviz.parts.block.block_view import TokenInBlock, degrees, explanation
 from ffnviz.parts.block.decoder import attends_most
 from ffnviz.pictures.wording import as_text as read
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set

@@ -25,11 +25,7 @@ from ffnviz.parts.lab.summary import handout
 from ffnviz.parts.neurons.compare import Comparison, both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
-from ffnviz.parts.sparsity.activations import (
-    BendCurve,
-    Landing,
-    bend,
-)
+from ffnviz.parts.sparsity.activations import BendCurve, Landing, bend
 from ffnviz.parts.sparsity.awake import (
     PUBLISHED_SHARES,
     awake_by_token,

@@ -133,10 +133,7 @@ def test_the_guess_is_counted_on_sentences_held_back() -> None:
 
 @pytest.mark.parametrize(
     ("page", "part", "old", "new", "value"),
-    [
-        ("vocabulary", "parts", "word", "parts_word", "3"),
-        ("lab", "hears", "length", "n", "20"),
-    ],
+    [("vocabulary", "parts", "word", "parts_word", "3"), ("lab", "hears", "length", "n", "20")],
 )
 def test_an_old_link_is_understood(page: str, part: str, old: str, new: str, value: str) -> None:
     shown = query(opened(page, part=part, **{old: value}))

@@ -103,7 +103,7 @@ def test_it_says_which_index_is_open_and_a_click_on_a_row_meets_its_neuron() -> 
     cell = few.cells["all-neurons"]
     rows = cell.data["rows"]
     assert words(cell).startswith(f"{len(rows)} of 2,048 neurons")
-    assert cell.events["row"](3) == OpenNeuron(few.run.neuron(rows[3][0]), "neurons", "wakes")
+    assert cell.events["row"](0) == OpenNeuron(few.run.neuron(rows[0][0]), "neurons", "wakes")
     assert cell.events["row"](len(rows)) is None
 
 

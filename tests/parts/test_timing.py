@@ -53,15 +53,6 @@ def test_each_part_says_what_it_measured_and_when_and_offers_to_do_it_again(part
     assert "nan" not in re.findall(r"\w+", seen.said)
 
 
-@pytest.mark.parametrize("part", SHOWS)
-def test_until_there_is_a_result_the_cards_to_come_are_shown(part: str) -> None:
-    seen = drawn("timing", part, measure=False)
-    assert seen.cells
-    assert {cell.picture for cell in seen.cells.values()} == {"waiting"}
-    assert all(words(cell) for cell in seen.cells.values())
-    assert "Measure" in seen.controls
-
-
 def test_the_stages_are_in_the_order_of_their_numbers_and_time_grows_with_both_sizes() -> None:
     seen = timed("stages", repeats="10")
     said = words(seen.cells["stages"])

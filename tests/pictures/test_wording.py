@@ -135,8 +135,3 @@ def test_what_is_spare_takes_room_and_is_not_read(text: str) -> None:
         [f"It says “{unmarked(text)}”. ", "spare"],
         ["b", "plain"],
     ]
-
-
-@given(text=ANY)
-def test_every_text_that_is_not_marked_is_plain(text: str) -> None:
-    assert [kind for _, kind in to_spans(plain(text))] == ["plain"] * bool(unmarked(text))

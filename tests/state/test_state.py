@@ -165,6 +165,23 @@ def test_any_actions_lead_to_a_state_that_survives(state: State, done: list[Acti
     assert from_url(state.page, to_url(state, HOUSE), HOUSE) == state
 
 
+NOT_SHOWN = {
+    # int() would read the third, and not the fifth.
+    "token": ("3rd", "-3", "٣", "³", "9" * 5_000, "", "x", "3.5", "1e3"),
+    "block": ("-1", "١", "99", "9" * 5_000, "", "x", "3.5", "1e3"),
+    "neuron": ("7", "relu", "relu-", "relu--1", "relu-٣", "relu-1-2", "swish-7", "relu-999999",
+               "relu-" + "9" * 5_000),
+    "twin": ("RELU",), "order": ("Index",), "colour": ("red",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_SHOWN)
+def test_what_cannot_be_shown_takes_its_default(name: str) -> None:
+    usual = from_url("neurons", {"text": "A b."}, HOUSE)
+    for value in NOT_SHOWN[name]:
+        assert from_url("neurons", {"text": "A b.", name: value}, HOUSE) == usual, value
+
+
 def test_links_of_old_and_what_was_moved_are_found() -> None:
     """A neuron without its block, words as values, and names that settings had."""
     url = {"text": "A b.", "block": "1", "neuron": "gelu-5", "part": "switch", "how": "multiply by",

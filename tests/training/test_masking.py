@@ -174,10 +174,7 @@ def test_neither_a_mark_at_the_start_nor_a_line_without_words_or_too_long_is_rea
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [
-        (b"One two.\n", "too few sentences"),
-        (b"\xff\n", "not text in UTF-8 or UTF-16"),
-    ],
+    [(b"One two.\n", "too few sentences"), (b"\xff\n", "not text in UTF-8 or UTF-16")],
 )
 def test_a_file_that_cannot_be_trained_on_is_named(
     tokenizer: Tokenizer, tmp_path: Path, content: bytes, said: str
