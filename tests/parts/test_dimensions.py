@@ -137,6 +137,15 @@ def test_points_survive_a_link(points: list[tuple[int, int, bool]]) -> None:
     assert POINTS.text(POINTS.parse(text)) == text
 
 
+def test_a_persons_own_points_are_separated_or_asked_for() -> None:
+    none = dimensions("separate", shape="mine", points="")
+    assert "There are no points yet" in none.said
+    points = POINTS.text(((5, 5, True), (60, 60, False)))
+    two = dimensions("separate", shape="mine", points=points, lift="1", lift_phi="identity")
+    assert "of 2 points" in two.said
+    assert "here a straight line in the plane can do it too" in two.said
+
+
 def test_what_is_no_point_of_the_square_is_refused_with_all_others() -> None:
     wrong = ([1, 2], [-1, 0, 1], [0, SIDE, 1], [0.5, 0, 1], [True, 0, 1], ["0", 0, 1])
     assert [checked([[5, 5, 0], each], SIDE, MOST) for each in wrong] == [None] * len(wrong)

@@ -1,15 +1,18 @@
 """The Sparsity page says what the twins' traces say, for every part and control."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.places import MOVED
+from ffnviz.parts.sparsity.awake import _sentence
 from ffnviz.parts.sparsity.gate import gated_token
-from ffnviz.pictures.wording import percent
+from ffnviz.pictures.wording import as_text, percent
 from ffnviz.state.actions import ChooseToken, Set
 from tests.parts.sheets import Drawn, drawn, words
 
@@ -94,6 +97,13 @@ def test_birth_says_where_training_began_and_ended() -> None:
     before, after, *_ = percents(words(cells["birth"]))  # a third is the least on the way
     shares = record_of(load("relu")).above_zero[:, 1]
     assert [before, after] == [shown(shares[0]), shown(shares[-1])]
+
+
+def test_where_the_last_share_is_the_least_no_other_is_named() -> None:
+    record = record_of(load("relu"))
+    falling = replace(record, tokens=np.array([0, 9]), above_zero=np.array([[0.5], [0.2]]))
+    run = drawn("sparsity", "awake", block="1", measure=False).run
+    assert "the least" not in as_text(_sentence(falling, run))
 
 
 @pytest.mark.parametrize(("seed", "draws", "place"), [(0, 4, 2), (1, 1024, 10)])
