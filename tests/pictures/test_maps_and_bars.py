@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell, scale_end
-from ffnviz.pictures.bars import Bars, bars_cell, contributions_to
+from ffnviz.pictures.bars import contributions_to
 from ffnviz.pictures.block_picture import pooled
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.payload import pack
@@ -98,15 +98,7 @@ def test_in_few_columns_the_strongest_of_neighbours_stands_with_its_sign() -> No
 HEAD = Head("A sentence.", "writes", "relu")
 
 
-def test_a_line_has_its_own_colour_or_its_panels_and_ends_with_a_sum() -> None:
-    one = Bars("up", ["a<b>", "c"], np.array([0.5, 0.2]), "relu", marked=frozenset({"c"}))
-    two = Bars("down", ["d", "e"], np.array([-0.3, 0.1]), ["muted", "relu"], said=["x", "y"])
-    first, second = bars_cell(HEAD, [one, two]).data["panels"]
-    assert first["names"] == ["a<b>", "c"]
-    assert first["values"] == [0.5, 0.2]
-    assert first["colour"] == "relu"
-    assert first["marked"] == [1]
-    assert (second["colour"], second["said"]) == (["muted", "relu"], ["x", "y"])
+def test_contributions_end_with_their_sum() -> None:
     bars = contributions_to("logit", ["320", "46"], np.array([3.0, -1.0]), 2.0, "gelu")
     assert list(bars.names) == ["320", "46", "logit"]
     np.testing.assert_allclose(bars.values, [3, -1, 2])

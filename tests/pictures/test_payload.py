@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Head
 from ffnviz.pictures.payload import as_order, pack
-from ffnviz.pictures.wording import number, typed
 from tests.unpacked import unpacked
 
 SHAPES = hnp.array_shapes(max_dims=2, max_side=9)
@@ -68,14 +66,3 @@ def test_an_order_of_any_layer_arrives_as_it_is(d_ff: int) -> None:
     order = np.arange(d_ff)[::-1]
     _, found = unpacked(pack({}, {"order": as_order(order)}))
     np.testing.assert_array_equal(found["order"], order)
-
-
-def test_a_head_tells_plain_text_from_numbers_and_typed_words() -> None:
-    head = Head(f"a {number('7%')}{typed(' <b>')}", "ffn", "relu", under="b")
-    assert head.to_json() == {
-        "spans": [["a ", "plain"], ["7%", "number"], [" <b>", "typed"]],
-        "note": "ffn",
-        "accent": "relu",
-        "besides": "",
-        "under": [["b", "plain"]],
-    }
