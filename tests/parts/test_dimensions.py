@@ -140,10 +140,13 @@ def test_points_survive_a_link(points: list[tuple[int, int, bool]]) -> None:
 def test_a_persons_own_points_are_separated_or_asked_for() -> None:
     none = dimensions("separate", shape="mine", points="")
     assert "There are no points yet" in none.said
-    points = POINTS.text(((5, 5, True), (60, 60, False)))
-    two = dimensions("separate", shape="mine", points=points, lift="1", lift_phi="identity")
-    assert "of 2 points" in two.said
-    assert "here a straight line in the plane can do it too" in two.said
+    two = ((5, 5, True), (60, 60, False))
+    xor = ((5, 5, True), (60, 60, True), (5, 60, False), (60, 5, False))
+    for own, says in [(two, "a straight line in the plane can do it too"), (xor, "no d_ff up to")]:
+        link = {"shape": "mine", "points": POINTS.text(own), "lift_phi": "identity"}
+        said = dimensions("separate", **link).said
+        assert f"of {len(own)} points" in said
+        assert says in said
 
 
 def test_what_is_no_point_of_the_square_is_refused_with_all_others() -> None:

@@ -95,9 +95,6 @@ def test_in_few_columns_the_strongest_of_neighbours_stands_with_its_sign() -> No
                 assert value == group[np.abs(group).argmax()]
 
 
-HEAD = Head("A sentence.", "writes", "relu")
-
-
 def test_contributions_end_with_their_sum() -> None:
     bars = contributions_to("logit", ["320", "46"], np.array([3.0, -1.0]), 2.0, "gelu")
     assert list(bars.names) == ["320", "46", "logit"]
