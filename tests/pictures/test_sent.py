@@ -21,6 +21,7 @@ from ffnviz.pictures.votes import verdicts_cell
 
 HEAD = Head("Seen.", "note", "relu")
 VALUES = np.array([0.5, -1.0], dtype=np.float32)
+BARS = Bars("", "ab", VALUES, "relu", np.array([7, 8]))
 XY = (np.arange(3.0), np.arange(3.0))
 FIGURE = {"data": [{"customdata": np.array([[3, 900], [7, 3]])}, {"x": np.arange(50)}]}
 Say = Callable[..., None]
@@ -73,7 +74,7 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
     ),
     "bars": (
-        lambda say: bars_cell(HEAD, [Bars("", "ab", VALUES, "relu", np.array([7, 8]))], on_choose=say),
+        lambda say: bars_cell(HEAD, [BARS], on_choose=say),
         "point", [(7, (7,))], [9, 7.0, "7", [7]],
     ),
     "ffn_picture": (picture("on_choose"), "neuron", [(1, (1,))], [2]),
