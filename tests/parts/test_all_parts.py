@@ -37,7 +37,7 @@ from tests.pictures.schema import checked
 from tests.run_factory import run_of
 
 TEXTS = {"one letter": "a", "as many masks as fit": "[MASK] " * 128}
-PARTS: list[tuple[str, str, Mapping[str, str]]] = [
+LINKS: list[tuple[str, str, Mapping[str, str]]] = [
     *((page.name, part.name, {}) for page in PAGES[1:] for part in page.parts),
     *MOVED.values(),
     ("dimensions", "warp", {"warp_view": "line"}),
@@ -47,6 +47,7 @@ PARTS: list[tuple[str, str, Mapping[str, str]]] = [
     ("neurons", "writes", {"writes_view": "paths"}),
     ("neurons", "compare", {"compare_view": "patch"}),
 ]
+PARTS = [link for at, link in enumerate(LINKS) if link not in LINKS[:at]]
 MORE_THAN_ONE = re.compile(
     r"(?<![\d.,])1 (other )?(tokens|neurons|blocks|layers|steps|words|pieces)\b"
 )
