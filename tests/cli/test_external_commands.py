@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 import ffnviz
@@ -56,23 +55,6 @@ def test_check_and_the_app_refuse_in_a_sentence(tmp_path: Path) -> None:
     assert_refused(run("app", "--port", 8690, "--no-twins"), "say what to show")
 
 
-def test_it_loads_in_a_notebook(folder: Path) -> None:
-    network = ffnviz.load(folder)
-    assert isinstance(network, ExternalNetwork)
-    trace = network.trace("the cat")
-    assert trace.blocks[0].ffn.hidden.shape == (len(trace.tokens), 128)
-    edit = ffnviz.Edit(block=1, neurons=[3], scale=0.0)
-    assert float(network.trace("the cat", [edit]).blocks[1].ffn.hidden[:, 3].abs().max()) == 0
-    assert ffnviz.load(folder, dtype="bfloat16").card.label.endswith("(bfloat16)")
-    assert ffnviz.load(folder, dtype=torch.bfloat16).card.label.endswith("(bfloat16)")
-    with pytest.raises(ValueError, match="float32 or bfloat16"):
-        ffnviz.load(folder, dtype="float8")
-    with pytest.raises(TypeError, match="of type list"):
-        network.trace(["the cat"])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no entry 99999"):
-        network.run(torch.tensor([99_999]))
-
-
 def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text("the cat sat on the mat.\nthe door.\n")
     out = tmp_path / "out"
@@ -121,6 +103,7 @@ def test_the_app_shows_what_it_is_told(
     assert list(registry.available_networks()) == ["my-gpt", "my-gpt-2", "relu", "gelu"]
     first, second = (registry.open_network(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
     assert first.card.colour != second.card.colour
+    assert second.card.label.endswith("(bfloat16)")
     assert registry.open_network("my-gpt", "cpu") is first
     use(Config((requested_network(str(folder), None),), twins=False))
     assert list(registry.available_networks()) == ["my-gpt"]

@@ -21,21 +21,19 @@ FORK.set_forkserver_preload([
 
 
 def typed(
-    words: Sequence[str], place: Path, variables: Mapping[str, str], output: Path, serves: bool
+    words: Sequence[str], place: Path, variables: Mapping[str, str], output: Path
 ) -> BaseProcess:
     """A process that runs the command in a folder, and writes what it prints to a file.
 
-    An `app` that does not serve ends where it would begin to: all is opened and checked by then.
+    `app` ends where it would begin to serve: all is opened and checked by then.
     """
-    given = (tuple(words), place, dict(variables), output, serves)
+    given = (tuple(words), place, dict(variables), output)
     process = FORK.Process(target=_run, args=given)
     process.start()
     return process
 
 
-def _run(
-    words: tuple[str, ...], place: Path, variables: dict[str, str], output: Path, serves: bool
-) -> None:
+def _run(words: tuple[str, ...], place: Path, variables: dict[str, str], output: Path) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(written, 1)
@@ -44,14 +42,14 @@ def _run(
     os.chdir(place)
     os.environ.update(variables)
     sys.argv = ["ffnviz", *words]
-    lab, timing, app = map(
-        import_module, ("ffnviz.analysis.lab", "ffnviz.cli.timing", "ffnviz.cli.app")
-    )
+    modules = ("ffnviz.analysis.lab", "ffnviz.cli.timing", "ffnviz.cli.app")
+    lab, timing, app = map(import_module, modules)
     nothing = SimpleNamespace(run=lambda **_: None)
     with (
         patch.object(lab, "EXPERIMENTS", lab.EXPERIMENTS[:3]),
         patch.object(timing, "GROWTH_RUNS", 1),
-        patch.object(app, "application", app.application if serves else lambda _: nothing),
-        patch.object(app, "serve_with", app.serve_with if serves else lambda *_: None),
+        patch.object(app, "application", lambda _: nothing),
+        patch.object(app, "serve_with", lambda *_: None),
+        patch.dict("ffnviz.jobs.indexing.files.SECONDS", soon=1),
     ):
         runpy.run_module("ffnviz", run_name="__main__", alter_sys=True)

@@ -118,12 +118,10 @@ def test_a_file_is_small_of_a_long_sentence_too_or_refused_in_a_sentence(
     assert len(taken.html.encode()) < 1_200_000
     assert (taken.n_left_out, taken.notice) == (0, "")
     trace = twins[0].trace(LONG)
-    n_all, room = len(trace.tokens) + trace.n_left_out, LARGEST // 2
-    long = journey_file(
-        exported_run(twins, LONG), largest=room
-    )  # three times as quick as the whole
+    n_all, room = len(trace.tokens) + trace.n_left_out, LARGEST // 3  # quicker than the whole
+    long = journey_file(exported_run(twins, LONG), largest=room)
     assert 0.9 * room < len(long.html.encode()) <= room
-    assert 12 <= long.n_tokens < n_all
+    assert 5 <= long.n_tokens < n_all
     assert long.n_tokens + long.n_left_out == n_all
     header, _ = contents(long.html)
     assert LONG.startswith(header["sentence"])
@@ -131,18 +129,15 @@ def test_a_file_is_small_of_a_long_sentence_too_or_refused_in_a_sentence(
     assert header["says"][0] == long.notice
     assert f"room for {long.n_tokens}" in long.notice
 
-    with pytest.raises(TooLargeError, match="Take a smaller network"):
+    with pytest.raises(TooLargeError, match="One token of this network takes more room"):
         journey_file(exported_run(twins, TEXT), largest=200_000)
 
 
 @pytest.mark.parametrize("name", [*SHAPES, *STRANGERS])
 def test_a_network_of_any_kind_is_taken_home_alone(name: str, tokenizer: Tokenizer) -> None:
     text = "a" if name == "wide" else "The cat sat."
-    run = exported_run([network(name, tokenizer)], text)
-    if name == "wide":  # 65,537 neurons: a token takes more than a megabyte
-        with pytest.raises(TooLargeError, match="One token of this network takes more room"):
-            journey_file(run)
-    made = journey_file(run, largest=2 * LARGEST)
+    # A token of 65,537 neurons takes more than a megabyte.
+    made = journey_file(exported_run([network(name, tokenizer)], text), largest=2 * LARGEST)
     header, arrays = contents(made.html)
     trace = network(name, tokenizer).trace(header["sentence"])
     card, *others = header["networks"]

@@ -101,15 +101,14 @@ def test_every_sentence_has_the_same_ids_and_spans(call: Call) -> None:
 def test_every_value_of_a_sentence_is_the_same(call: Call, name: str) -> None:
     model = load(name)
     load_into(call, model, name)
-    worst = max(traced(call, model, name, text) for text in all_kinds()[::3])
+    worst = max(traced(call, model, name, text) for text in all_kinds()[::15])
     assert 0 < worst < 5e-4, "weights are float16 in the folder, too"
 
 
 def test_without_webassembly_the_values_are_the_same(call: Call) -> None:
     model = load("gelu")
     load_into(call, model, "plain", allowed=False)
-    for text in all_kinds()[:3]:
-        traced(call, model, "plain", text)
+    traced(call, model, "plain", all_kinds()[0])
 
 
 @pytest.mark.parametrize("allowed", [True, False])

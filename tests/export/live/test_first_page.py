@@ -175,11 +175,11 @@ def is_known(text: str) -> bool:
 
 def test_sentences_are_shown_as_python_shows_them(call: Call, models: list[Model]) -> None:
     shown = Shown()
-    texts = [text for text in map(tidied, all_kinds()) if text and is_known(text)]
-    assert len(texts) > 100
+    texts = [text for text in map(tidied, all_kinds()[::2]) if text and is_known(text)]
+    assert len(texts) > 50
     for at, text in enumerate(texts):
         check(call, models, text, at, shown)
-    assert shown.n > 6_000
+    assert shown.n > 3_000
     assert shown.differ <= shown.n / 1_000, f"{shown.differ} of {shown.n}"
 
 

@@ -20,7 +20,7 @@ from ray.data import DataContext  # noqa: E402
 
 from ffnviz.analysis.neurons.counting import IndexPart  # noqa: E402
 from ffnviz.jobs.indexing import on_ray  # noqa: E402
-from ffnviz.jobs.indexing.files import Address, Stored, parse_place  # noqa: E402
+from ffnviz.jobs.indexing.files import Address, Place, Stored, parse_place  # noqa: E402
 from ffnviz.jobs.indexing.on_ray import (  # noqa: E402
     ClusterError,
     check_places,
@@ -40,7 +40,8 @@ NODE = {"num_cpus": 1, "object_store_memory": 2**28}
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    patient = {"health_check_period_ms": 1_000}  # so a node counts as lost after five seconds
+    # A node counts as lost after two seconds.
+    patient = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
     head = {**NODE, "_system_config": patient}
     made = Cluster(initialize_head=True, connect=True, head_node_args=head)
     yield made
@@ -56,11 +57,15 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> tuple[Piece, ...]:
     for name in ("one", "two"):
         lines = [f"{name}: the {w} had {n} dogs.\n" for n in range(160) for w in ("cat", "sea")]
         (folder / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ffnviz.jobs.indexing.sources.PIECE_BYTES", 600)
-        found, _ = pieces_of([folder])
+    found = cut_small(folder)
     assert len(found) > 20
     return found
+
+
+def cut_small(place: Place) -> tuple[Piece, ...]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ffnviz.jobs.indexing.sources.PIECE_BYTES", 600)
+        return pieces_of([place])[0]
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +75,18 @@ def one(pieces: tuple[Piece, ...], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.usefixtures("cluster")
-def test_one_node_gives_the_file(pieces: tuple[Piece, ...], one: bytes, tmp_path: Path) -> None:
+def test_one_node_gives_the_file_also_from_a_store(
+    pieces: tuple[Piece, ...], one: bytes, store: Store, tmp_path: Path
+) -> None:
     assert len(ray.nodes()) == 1
     DataContext.get_current().execution_no_progress_timeout_s = 0.1  # as if pieces took an hour
-    assert whole(pieces, partial(run_ray, workers=1), tmp_path / "kept") == one
+    here = pieces[0].path
+    assert isinstance(here, Path)
+    there = cut_small(parse_place(store.put(here.parent, "ray-books")))
+    assert whole(there, partial(run_ray, workers=1), tmp_path / "kept") == one
 
 
-def test_two_nodes_give_it_and_two_of_which_one_is_killed(
+def test_two_nodes_give_it_though_one_of_them_is_killed(
     cluster: Cluster,
     pieces: tuple[Piece, ...],
     one: bytes,
@@ -85,9 +95,7 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
 ) -> None:
     second = cluster.add_node(**NODE)
     cluster.wait_for_nodes(timeout=30)
-    with monkeypatch.context() as patch:
-        patch.setattr(on_ray, "FAN_IN", 2)  # parts are added up on the nodes, too
-        assert whole(pieces, partial(run_ray, workers=2), tmp_path / "kept") == one
+    monkeypatch.setattr(on_ray, "FAN_IN", 2)  # parts are added up on the nodes, too
     came: list[int] = []
 
     def loses_a_node(
@@ -104,19 +112,6 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
     assert came[0] < len(pieces) / 2  # it was lost in the middle
     cluster.wait_for_nodes(timeout=30)  # what the cluster tells of a lost node comes later
     assert sum(node["Alive"] for node in ray.nodes()) == 1
-
-
-@pytest.mark.usefixtures("cluster")
-def test_a_store_gives_the_same_file(
-    pieces: tuple[Piece, ...], one: bytes, store: Store, tmp_path: Path
-) -> None:
-    here = pieces[0].path
-    assert isinstance(here, Path)
-    address = parse_place(store.put(here.parent, "ray-books"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ffnviz.jobs.indexing.sources.PIECE_BYTES", 600)
-        there, _ = pieces_of([address])
-    assert whole(there, partial(run_ray, workers=1), tmp_path / "kept") == one
 
 
 @pytest.mark.usefixtures("cluster")

@@ -5,7 +5,6 @@ import socket
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -16,11 +15,9 @@ from click.testing import Result
 
 from ffnviz.jobs.indexing import files, sources
 from ffnviz.jobs.indexing.files import Address, Place, StoreError, parse_place
-from ffnviz.jobs.indexing.run import IndexingJob, run_local
 from ffnviz.jobs.indexing.sources import pieces_of, texts_of
 from tests.commands import assert_refused, run
 from tests.jobs.indexing.conftest import Store, serving
-from tests.jobs.indexing.test_local import whole
 from tests.jobs.indexing.test_sources import packed
 
 
@@ -74,33 +71,23 @@ def test_texts_their_order_and_faults_are_those_of_the_folder(
     assert alone == [("two.txt", "A cat saw the sea.")] * 5
 
 
+def indexed(corpus: str, out: Path, workers: int = 1) -> Result:
+    more = ("--twin", "relu", "--blocks", 1, "--workers", workers)
+    return run("index", "--corpus", corpus, "--out", out, *more)
+
+
 def test_the_index_is_that_of_the_folder_to_the_byte(
     books: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "PIECE_BYTES", 100)
-    there, _ = pieces_of([at(store.put(books, "index"))])
-    here, _ = pieces_of([books])
-    assert len(there) == len(here) > 12
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as in test_local.py
-    tags = tuple(sorted({piece.tag for piece in here}))
-    job, kept = IndexingJob("relu", tags=tags, blocks=(0,)), tmp_path / "kept"
-    one, two = (partial(run_local, workers=n) for n in (1, 2))
-    alone = whole(here, one, kept, job)
-    assert whole(there, one, kept, job) == whole(there, two, kept, job) == alone
-
-
-def indexed(corpus: str, out: Path) -> Result:
-    return run("index", "--corpus", corpus, "--twin", "relu", "--blocks", 1, "--out", out)
-
-
-def test_the_command_takes_a_path_and_a_store(books: Path, store: Store, tmp_path: Path) -> None:
-    address = f"{store.put(books, 'books')}"
-    for name, corpus in (("a", str(books)), ("b", books.as_uri()), ("c", address)):
-        done = indexed(corpus, tmp_path / name)
+    address = store.put(books, "books")
+    asked = {"a": (str(books), 1), "b": (books.as_uri(), 1), "c": (address, 1), "d": (address, 2)}
+    for name, (corpus, workers) in asked.items():
+        done = indexed(corpus, tmp_path / name, workers)
         assert done.exit_code == 0, done.output
         assert "bad.txt: lines that are not UTF-8" in done.output
-    a, b, c = ((tmp_path / name / "relu.npz").read_bytes() for name in "abc")
-    assert a == b == c
+    assert len({(tmp_path / name / "relu.npz").read_bytes() for name in asked}) == 1
 
 
 def test_a_file_that_vanishes_is_counted_and_a_store_that_does_ends_the_run(
