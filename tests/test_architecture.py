@@ -82,7 +82,7 @@ def test_one_folder_alone_reaches_into_streamlits_private_parts() -> None:
         assert private_parts(source)
 
 
-PACKAGE = Path(__file__).parents[1] / "ffnviz"
+PACKAGE = ROOT / "ffnviz"
 STATE = {"fork_rng", "get_rng_state", "initial_seed", "manual_seed", "manual_seed_all", "seed",
          "set_rng_state"}  # fmt: skip
 DRAWS = {
@@ -133,19 +133,14 @@ def test_nothing_but_training_touches_the_chance_of_the_process() -> None:
     assert {path: lines for path, lines in touched.items() if lines} == {}
 
     for source in [
-        "torch.manual_seed(1)",
         "torch.cuda.manual_seed_all(1)",
         "with torch.random.fork_rng(devices=[]): pass",
         "from torch import randn",
         "torch.randn(3, 4)",
-        "torch.randperm(n)",
-        "weight.normal_(std=0.02)",
         "torch.empty(3).uniform_()",
         "nn.init.xavier_normal_(module.weight)",
-        "np.random.seed(1)",
         "np.random.rand(3)",
         "np.random.default_rng()",
-        "import random",
         "from random import choice",
     ]:
         assert len(list(shared_chance(source))) == 1

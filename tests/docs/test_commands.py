@@ -43,62 +43,48 @@ VARIABLE = re.compile(r"[A-Z_]+=\S*")
 OMITTED = re.compile(r"[A-Z]+|…")
 
 
-@dataclass(frozen=True)
-class Told:
-    """A command, and where it stands."""
-
-    line: str
-    place: str
-
-
-def on_a_page(text: str, place: str) -> Iterator[Told]:
+def on_a_page(text: str) -> Iterator[str]:
     """Those of Markdown: a line of code, or quoted in a sentence."""
     text = text.replace("\\\n", " ")
     for block in CODE.findall(f"{text}\n"):
-        for found in TYPED.findall("".join(block)):
-            yield Told(found, place)
-    yield from _in_sentences(text, place)
+        yield from TYPED.findall("".join(block))
+    yield from _in_sentences(text)
 
 
-def in_code(path: Path) -> Iterator[Told]:
+def in_code(source: str) -> Iterator[str]:
     """Those of the strings of a module; of an f-string's values each is “…”."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(source)
     inside = {id(n) for f in ast.walk(tree) if isinstance(f, ast.JoinedStr) for n in f.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             parts = (str(n.value) if isinstance(n, ast.Constant) else "…" for n in node.values)
-            yield from printed("".join(parts), str(path.relative_to(ROOT)))
+            yield from printed("".join(parts))
         elif isinstance(node, ast.Constant) and id(node) not in inside:
-            yield from printed(str(node.value), str(path.relative_to(ROOT)))
+            yield from printed(str(node.value))
 
 
-def printed(output: str, place: str) -> Iterator[Told]:
+def printed(output: str) -> Iterator[str]:
     """Those that a command has printed, or may print."""
-    yield from _in_sentences(output, place)
-    for found in SAID.findall(output):
-        yield Told(found, place)
+    yield from _in_sentences(output)
+    yield from SAID.findall(output)
 
 
-def _in_sentences(text: str, place: str) -> Iterator[Told]:
+def _in_sentences(text: str) -> Iterator[str]:
     """Those that are quoted; a name alone is not a command to type."""
     for found in QUOTED.findall(text):
         words = found.split()
         if words[-2] != "ffnviz":
-            yield Told(" ".join(words), place)
+            yield " ".join(words)
 
 
-def all_told() -> list[Told]:
+def all_told() -> Iterator[str]:
     """All of the documents' and the program's, in the order in which a reader meets them."""
-    told = [
-        each
-        for page in DOCUMENTS
-        for each in on_a_page(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
-    ]
+    for page in DOCUMENTS:
+        yield from on_a_page(page.read_text(encoding="utf-8"))
     for path in sorted((ROOT / "ffnviz").rglob("*.py")):
-        told += in_code(path)
+        yield from in_code(path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / "ffnviz").rglob("*.html")):
-        told += on_a_page(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)))
-    return told
+        yield from on_a_page(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -320,14 +306,10 @@ def kind(command: Command) -> str:
 
 def test_every_command_that_one_is_told_to_type_works(world: World) -> None:
     """Pages are asked for last: by then all that they show is made."""
-    told, tried = all_told(), dict[Command, Tried]()
+    told, tried = list(all_told()), dict[Command, Tried]()
     while told:
-        places = {
-            world.here(command): each.place
-            for each in told
-            for command in as_typed(each.line, VALUES)
-        }
-        new = [command for command in places if command not in tried]
+        asked = (command for line in told for command in as_typed(line, VALUES))
+        new = [command for command in dict.fromkeys(map(world.here, asked)) if command not in tried]
         app = [c for c in new if c.name == "app"]
         # Of one kind one after the other: some write to files of one name.
         kinds = groupby(sorted((c for c in new if c not in app), key=kind), kind)
@@ -336,7 +318,7 @@ def test_every_command_that_one_is_told_to_type_works(world: World) -> None:
             done = some.map(lambda row: [run(command, world) for command in row], rows)
             ended = [*chain.from_iterable(done), *some.map(partial(run, world=world), app)]
         tried |= {each.command: each for each in ended}
-        told = [t for each in ended for t in printed(each.output, f"{each.command} printed")]
+        told = [line for each in ended for line in printed(each.output)]
     assert len(tried) > 40
     wrong = [each for each in tried.values() if each.wrong]
     assert not wrong, "\n".join(f"{each.command}: {each.wrong}\n{each.output}" for each in wrong)

@@ -1,14 +1,13 @@
 """docs/reference/families.md: a row for each family, and rows that say what is so."""
 
 import re
-import time
 
 import pytest
 
 pytest.importorskip("transformers")
 
 from benchmarks import families
-from benchmarks.families import PAGE, Row, page, rows
+from benchmarks.families import PAGE, page, rows
 
 
 def test_three_families_and_one_that_does_not_exist() -> None:
@@ -22,17 +21,6 @@ def test_three_families_and_one_that_does_not_exist() -> None:
     assert "block 1 (from 1), E2: it is a mixture of 4 experts" in mixtral.why
     assert gone.outcome == "not built"
     assert "| mixtral | refused | | | | | it cannot be shown" in page([mixtral])
-
-
-def test_what_ends_without_a_sentence_or_hangs_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def raises(family: str) -> Row:
-        raise MemoryError(family)
-
-    monkeypatch.setattr(families, "row", raises)
-    assert [each.outcome for each in rows(["a", "b", "c"])] == ["failed"] * 3
-    monkeypatch.setattr(families, "row", lambda _: time.sleep(60))
-    monkeypatch.setattr(families, "LONGEST_S", 0.2)
-    assert next(rows(["a"])).why == "it took more than 0.2 s"
 
 
 def test_the_page_has_every_family_once() -> None:

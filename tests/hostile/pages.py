@@ -1,7 +1,10 @@
-"""Sentences and links through the pages, without a browser."""
+"""Sentences and links through the pages, without a browser, and what went wrong with them."""
 
 import random
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -10,15 +13,43 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 from ffnviz.state.settings import SURROGATE
 from ffnviz.state.state import readable
-from tests.hostile.fault import Found
 from tests.hostile.texts import MARKUP, sentence
 from tests.parts.visits import opened
 
+HUNG_S = 5.0
 TURN_EVERY = 40  # sentences
 ANYTHING = ("", "0", "-1", "1", "2", "999999999999999999", "1e308", "-1e308", "nan", "inf", "0x10",
             "٣", "1_000", "{{", "[[[[", '[["relu",2,5,"x"]]', "null", "\x00", "a" * 3_000, "%00",
             "relu", "gelu", "relu-1", "gelu-99999", "../relu", "__class__")  # fmt: skip
 SHARED = ("text", "twin", "block", "token", "neuron", "order", "partner", "part", "nonsense")
+
+
+@dataclass
+class Found:
+    """All faults of a trial, and how long the slowest input took."""
+
+    tried: int = 0  # inputs
+    faults: list[str] = field(default_factory=list)
+    slowest: tuple[float, str] = (0.0, "")  # seconds, and the input
+
+    def fault(self, of: object, what: str) -> None:
+        """Note what an input did."""
+        shown = repr(of)
+        self.faults.append(f"{what}: {shown if len(shown) <= 160 else f'{shown[:160]}…'}")
+
+    @contextmanager
+    def timed(self, of: object) -> Iterator[None]:
+        """One input, which must be answered in time and raise nothing."""
+        self.tried += 1
+        began = time.process_time()
+        try:
+            yield
+        except Exception as error:
+            self.fault(of, f"raised {type(error).__name__} ({error})")
+        took = time.process_time() - began
+        self.slowest = max(self.slowest, (took, repr(of)))
+        if took > HUNG_S:
+            self.fault(of, f"took {took:.1f} s")
 
 
 def try_sentences(n: int, seed: int) -> Found:

@@ -4,6 +4,8 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -43,61 +45,30 @@ def test_the_server_runs_on_uvloop() -> None:
         loop.close()
 
 
-class Clock:
-    """Time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def monotonic(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr("ffnviz.server.idle_collection.time.monotonic", clock.monotonic)
-    monkeypatch.setattr("ffnviz.jobs.memory.threading.Thread.start", lambda _: None)
-    return clock
-
-
-@pytest.fixture
-def collections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    done: list[str] = []
-    monkeypatch.setattr("ffnviz.jobs.memory.gc.collect", lambda: done.append("collected"))
-    return done
-
-
-def test_it_collects_when_it_has_been_quiet_and_again_after_new_activity(
-    clock: Clock, collections: list[str]
+def test_garbage_is_collected_when_it_is_quiet_and_now_and_then_when_it_never_is(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    clock, collect = SimpleNamespace(now=1_000.0), Mock()
+    monkeypatch.setattr("ffnviz.server.idle_collection.time.monotonic", lambda: clock.now)
+    monkeypatch.setattr("ffnviz.jobs.memory.threading.Thread.start", lambda _: None)
+    monkeypatch.setattr("ffnviz.jobs.memory.gc.collect", collect)
     collector = IdleCollector()
+    clock.now += 100
+    assert not collector.collect_if_idle(), "no page has run"
     for n in (1, 2):
         collector.page_ran()
-        clock.now += QUIET_FOR_S + 1
+        clock.now += QUIET_FOR_S / 2
+        assert not collector.collect_if_idle()
+        clock.now += QUIET_FOR_S / 2 + 1
         assert collector.collect_if_idle()
         assert not collector.collect_if_idle()
-        assert collections == ["collected"] * n
-
-
-def test_a_server_that_is_never_quiet_collects_too(clock: Clock, collections: list[str]) -> None:
+        assert collect.call_count == n
     collector = IdleCollector()
     for _ in range(int(4 * AT_LEAST_EVERY_S)):
         clock.now += 1.0
         collector.page_ran()
         collector.collect_if_idle()
-    assert len(collections) == 4
-
-
-def test_it_collects_not_while_pages_run_or_none_ran(clock: Clock, collections: list[str]) -> None:
-    collector = IdleCollector()
-    clock.now += 100
-    assert not collector.collect_if_idle()
-    collector = IdleCollector()
-    collector.page_ran()
-    clock.now += QUIET_FOR_S / 2
-    assert not collector.collect_if_idle()
-    assert collections == []
+    assert collect.call_count == 2 + 4
 
 
 ONE = """
@@ -127,31 +98,24 @@ def test_runs_and_queues_are_told() -> None:
     told = values(numbers.text().decode())
     assert told["ffnviz_page_runs_total"] == 2
     assert told["ffnviz_page_run_seconds_total"] > 0
-    assert (told["ffnviz_sessions"], told["ffnviz_page_queue"], told["ffnviz_long_queue"]) == (
-        0,
-        0,
-        0,
-    )
+    for queue in ("sessions", "page_queue", "long_queue"):
+        assert told[f"ffnviz_{queue}"] == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="workers are for Unix")
 def test_workers_are_added_up_and_the_dead_hold_no_memory(tmp_path: Path) -> None:
     """Three processes, one after the other: all their runs count, only the last one's memory."""
     told: list[dict[str, float]] = []
+    command = [sys.executable, "-c", ONE]
+    variables = {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PYTHONPATH": "."}
     for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", ONE],
-            env={"PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PYTHONPATH": "."},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
         told.append(values(done.stdout))
     assert [each["ffnviz_page_runs_total"] for each in told] == [3, 6, 9]
     assert told[2]["ffnviz_resident_bytes"] < 1.5 * told[0]["ffnviz_resident_bytes"]
 
 
-WITHOUT = ("pandas", "pyarrow", "transformers", "huggingface_hub", "ray", "redis")
+WITHOUT = {"pandas", "pyarrow", "transformers", "huggingface_hub", "ray", "redis"}
 VISIT = f"""
 import sys
 import ffnviz.cli
@@ -162,7 +126,7 @@ from ffnviz.models.config import TOP
 apply_patches()
 page = AppTest.from_file(str(TOP / "app.py"), default_timeout=120).run()
 assert not page.exception
-print([name for name in {WITHOUT} if name in sys.modules])
+print(*sys.modules.keys() & {WITHOUT})
 """
 
 
@@ -190,7 +154,7 @@ print(*{"sympy", "torch._dynamo"} & sys.modules.keys())
 
 def test_no_process_loads_a_library_that_it_does_not_use() -> None:
     """Of these pandas and pyarrow alone hold 65 MB."""
-    run = subprocess.run([sys.executable, "-c", VISIT], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-    ran = subprocess.run([sys.executable, "-c", WORK], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == []
+    for program in (VISIT, WORK):
+        command = [sys.executable, "-c", program]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert ran.stdout.split() == []

@@ -86,6 +86,17 @@ def test_pieces_of_any_size_and_those_they_are_cut_to_hold_every_line_once(
     assert not counted
 
 
+@given(some.binary(max_size=200), some.sampled_from(["txt", "jsonl", "jsonl.gz", "parquet"]))
+def test_any_bytes_are_texts_or_a_problem_that_is_counted(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, kind: str
+) -> None:
+    path = tmp_path_factory.mktemp("bytes") / f"a.{kind}"
+    path.write_bytes(content)
+    texts, problems = read([path])
+    assert all(text.strip() for text in texts)
+    assert texts or problems or not content.strip()
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
 @pytest.mark.parametrize("size", [1, 7, 64, 10_000])
 def test_a_mark_at_the_start_is_no_text_and_tells_the_encoding(
