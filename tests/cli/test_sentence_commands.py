@@ -7,14 +7,12 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.trained import compare_trainings
 from ffnviz.app.page_controls import read_examples
-from ffnviz.cli import main
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 from tests.commands import assert_refused, done, run
@@ -116,32 +114,6 @@ def test_what_is_wrong_is_refused_in_words() -> None:
         for value in ("nan", "-nan", "inf"):
             told = run(*option.split(), value)
             assert_refused(told, "" if value == "inf" else "nan is not in the range 0")
-
-
-def commands() -> dict[str, click.Command]:
-    context = click.Context(main)
-    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
-
-
-def test_each_place_says_from_which_number_it_counts() -> None:
-    places = {}
-    for name, command in commands().items():
-        for option in command.params:
-            if isinstance(option, click.Option) and {"--block", "--blocks", "--token"} & {
-                *option.opts
-            }:
-                places[name, option.opts[0]] = (option.help or "").partition(":")[0].split(";")[0]
-    counted = {place for place, told in places.items() if told == "Counted from 1, as on the pages"}
-    of_lab = {("lab", "--block"), ("lab", "--token")}
-    assert counted == of_lab | {("timing", "--block"), ("index", "--blocks")}
-    assert {*places} - counted == {("train", "--blocks")}  # how many, and no place
-
-    for name in ("lab", "timing", "index"):
-        helps = {each.opts[0]: getattr(each, "help", "") for each in commands()[name].params}
-        assert "counted from 1" in helps["--json"]
-    assert "blocks are counted from 0" in helps["--table"]
-    assert "layers are counted from 0" in helps["--describe"]
 
 
 def test_the_sentences_of_a_file_are_searched(tmp_path: Path) -> None:
