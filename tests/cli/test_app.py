@@ -5,6 +5,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -104,25 +105,22 @@ ASKED = {
     "--class-store": "redis://there:1",
     "--train-minutes": "0.5",
 }
+# Browsers send names in lower case.
+GIVEN = [("here.org",), "https://moodle.example.org", "redis://there:1", 0.5]
 
 
-@pytest.mark.parametrize("by_option", [True, False])
-def test_an_option_and_its_variable_fill_the_same_field(
-    monkeypatch: pytest.MonkeyPatch, free_port: str, by_option: bool
+def test_an_option_and_its_variable_fill_the_same_field_also_under_streamlit_run(
+    monkeypatch: pytest.MonkeyPatch, free_port: str
 ) -> None:
     monkeypatch.setattr("ffnviz.cli.app_checks.check_class_store", sys.exit)
-    options = [f"{name}={value}" for name, value in ASKED.items()] if by_option else []
-    environment = dict(zip((VARIABLES[name][0] for name in FIELDS), ASKED.values(), strict=True))
-    run("app", "--port", free_port, *options, env={} if by_option else environment)
-    assert "here.org" in config().hosts, "browsers send names in lower case"
-    assert [getattr(config(), name) for name in FIELDS[1:]] == [*list(ASKED.values())[1:3], 0.5]
-
-
-@pytest.mark.parametrize("name", FIELDS)
-def test_streamlit_run_reads_the_same_variables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    variable, _ = VARIABLES[name]
-    monkeypatch.setenv(variable, "Here.org")
-    value = {"hosts": ("here.org",), "train_minutes": Config.train_minutes}.get(name, "Here.org")
-    assert getattr(config_from_environment(), name) == value
-    monkeypatch.setenv(variable, "")
-    assert config_from_environment() == Config()
+    options = [f"{name}={value}" for name, value in ASKED.items()]
+    variables = dict(zip((VARIABLES[name][0] for name in FIELDS), ASKED.values(), strict=True))
+    for more, environment in ((options, {}), ([], variables)):
+        run("app", "--port", free_port, *more, env=environment)
+        assert "here.org" in config().hosts
+        assert [getattr(config(), name) for name in FIELDS[1:]] == GIVEN[1:]
+    with patch.dict(os.environ, variables):
+        told = [getattr(config_from_environment(), name) for name in FIELDS]
+        assert told == [*GIVEN[:3], Config.train_minutes]
+    with patch.dict(os.environ, dict.fromkeys(variables, "")):
+        assert config_from_environment() == Config()

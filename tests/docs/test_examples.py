@@ -108,7 +108,6 @@ def test_what_is_wrong_is_seen_and_each_page_has_an_example(tmp_path: Path) -> N
     for wrong in [
         "```python\nprint(1 + 1)\n```\n```text\n3\n```\n",  # another result
         "```python\nprint(1 + 1)\n```\n",  # a result that the page does not show
-        "```python\n1\n```\n```text\n1\n```\n",  # one that nobody prints
         "```bash\nffnviz export --no-such-option\n```\n```python\n1\n```\n",
         "```bash\nffnviz index --corpus not-there\n```\n```python\n1\n```\n",
     ]:

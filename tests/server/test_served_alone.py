@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -24,15 +25,11 @@ class Local:
     server: Server
     log: Path
 
-    def status(self, path: str, host: str | None = None, **headers: str) -> int:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request(
-            "GET", path, headers={"Host": host or f"localhost:{self.port}", **headers}
-        )
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        return answer.status
+    def status(self, path: str, host: str = "", **headers: str) -> int:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+            named = host or f"localhost:{self.port}"
+            connection.request("GET", path, headers={"Host": named, **headers})
+            return connection.getresponse().status
 
 
 @pytest.fixture(scope="module")
