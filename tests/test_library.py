@@ -59,8 +59,7 @@ WRONG = {
     "load('')": ("ValueError", "The name is empty: give relu, gelu, a folder"),
     "load('relu', dtype='bfloat16')": ("ValueError", "is one of ours: it has float32"),
     "load('relu', revision='main')": ("ValueError", "Leave out revision."),
-    "load('relu', dtype=torch.float16)": (
-        "ValueError", "dtype = torch.float16 is not allowed: it must be float32 or bfloat16"),
+    "load('relu', dtype=torch.float16)": ("ValueError", "must be float32 or bfloat16"),
     "load('relu', device='nowhere')": ("RuntimeError", "'nowhere' cannot be used here"),
     "load('relu', device='cuda:77')": ("RuntimeError", "'cuda:77' cannot be used here"),
 }  # fmt: skip
@@ -110,8 +109,7 @@ OF_ANY = {
     "logit_difference(model, -1)": ("ValueError", "There is no entry -1"),
     "Sae('n', 1, 'there', 'standard', **same)": ("SaeError", "at = 'there' must be one of hidden"),
     "Sae('n', 1, 'hidden', 'other', **same)": ("SaeError", "architecture = 'other' must be one of"),
-    "Sae('n', 1, 'hidden', 'jumprelu', **same)": (
-        "SaeError", "jumprelu autoencoder without its threshold"),
+    "Sae('n', 1, 'hidden', 'jumprelu', **same)": ("SaeError", "without its threshold"),
     "Sae('n', 1, 'hidden', 'standard', **same | {'w_dec': eye[1:]})": ("SaeError", "n: w_dec is ("),
     "sae_features(trace, 'n')": ("TypeError", "sae = 'n': give a dictionary"),
     "load(None)": ("TypeError", "name = None: give relu, gelu, a folder, or a name"),
@@ -120,10 +118,8 @@ OF_ANY = {
     "Edit(0, trace.ids.to('meta'), scale=0.0)": ("ValueError", "neurons is on the device"),
     "Edit(0, add=direction.to('meta'), at='output')": ("ValueError", "add is on the device"),
     "Edit(0, scale=direction.sum().to('meta'))": ("ValueError", "give one finite number"),
-    "Edit(0, add=[0.0, 1.0], at='output')": (
-        "ValueError", "give one number, or torch.tensor([…])."),
-    "model.trace(text, Edit(0, [1], scale=1e39))": (
-        "ValueError", "scale has the value 1e+39, and the network's precision (float32) ends at"),
+    "Edit(0, add=[0.0, 1.0], at='output')": ("ValueError", "give one number, or torch.tensor([…])"),
+    "model.trace(text, Edit(0, [1], scale=1e39))": ("ValueError", "precision (float32) ends at"),
     "model.trace(text, Edit(0, [1], value=-1e300))": ("ValueError", "value has the value"),
     "model.trace(text, Edit(0, add=direction.double() + 1e300, at='output'))": (
         "ValueError", "add has the value 1e+300"),
@@ -153,10 +149,8 @@ OF_ANY = {
     "generate(model, text, 1, sample='no')": ("ValueError", "sample = 'no': give True or F"),
     "LogitDifference('cat')": ("TypeError", "word = 'cat': give a vocabulary entry"),
     "sae_examples(model, sae, [text], progress=None)": ("nothing", ""),
-    "Sae('n', -1, 'hidden', 'standard', **same)": (
-        "SaeError", "n: block = -1: give one whole number"),
-    "Sae('n', 1, 'hidden', 'standard', **same | {'w_enc': [1]})": (
-        "SaeError", "n: w_enc must be a"),
+    "Sae('n', -1, 'hidden', 'standard', **same)": ("SaeError", "n: block = -1: give one whole num"),
+    "Sae('n', 1, 'hidden', 'standard', **same | {'w_enc': [1]})": ("SaeError", "w_enc must be a"),
     # Rows of another width, another precision or another number.
     "model.logits(direction.double())": ("nothing", ""),
     "model.logits(direction.half())": ("nothing", ""),
@@ -173,8 +167,7 @@ OF_ANY = {
     "sae.decode(torch.zeros(2, len(wide)), wide)": ("ValueError", "give as many rows of each."),
     "gradient_attribution(model, text, measure).towards(torch.zeros(3))": (
         "ValueError", "has the shape (3,)"),
-    "gradient_attribution(model, text, measure).towards(wide)": (
-        "ValueError", "activation has the shape"),
+    "gradient_attribution(model, text, measure).towards(wide)": ("ValueError", "has the shape"),
     # Of a tokenizer.
     "model.tokenizer.encode(5)": ("TypeError", "A text is a str, and this is of type int."),
     "model.tokenizer.encode(text, -1)": ("ValueError", "max_tokens = -1: give a whole number"),

@@ -55,6 +55,7 @@ def test_garbage_is_collected_when_it_is_quiet_and_now_and_then_when_it_never_is
     collector = IdleCollector()
     clock.now += 100
     assert not collector.collect_if_idle(), "no page has run"
+    collector = IdleCollector()
     for n in (1, 2):
         collector.page_ran()
         clock.now += QUIET_FOR_S / 2
@@ -104,15 +105,15 @@ def test_runs_and_queues_are_told() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="workers are for Unix")
 def test_workers_are_added_up_and_the_dead_hold_no_memory(tmp_path: Path) -> None:
-    """Three processes, one after the other: all their runs count, only the last one's memory."""
+    """Two processes, one after the other: all their runs count, only the last one's memory."""
     told: list[dict[str, float]] = []
     command = [sys.executable, "-c", ONE]
     variables = {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PYTHONPATH": "."}
-    for _ in range(3):
+    for _ in range(2):
         done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
         told.append(values(done.stdout))
-    assert [each["ffnviz_page_runs_total"] for each in told] == [3, 6, 9]
-    assert told[2]["ffnviz_resident_bytes"] < 1.5 * told[0]["ffnviz_resident_bytes"]
+    assert [each["ffnviz_page_runs_total"] for each in told] == [3, 6]
+    assert told[1]["ffnviz_resident_bytes"] < 1.5 * told[0]["ffnviz_resident_bytes"]
 
 
 WITHOUT = {"pandas", "pyarrow", "transformers", "huggingface_hub", "ray", "redis"}
