@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -26,7 +27,7 @@ def answers(model: ffnviz.Network, text: str, calls: Sequence[str]) -> dict[str,
     measure = ffnviz.logit_difference(model, 5, 9)
     wide, direction = torch.zeros(model.sizes.d_ff), torch.zeros(model.sizes.d_model)
     eye = torch.eye(len(wide))
-    same = {"w_enc": eye, "w_dec": eye, "b_dec": wide, "b_enc": wide}
+    same: dict[str, Any] = {"w_enc": eye, "w_dec": eye, "b_dec": wide, "b_enc": wide}
     sae = ffnviz.Sae("n", 1, "hidden", "standard", **same)
     named = {name: getattr(ffnviz, name) for name in ffnviz.__all__ if name != "view"}
     named |= {"torch": torch, "model": model, "text": text, "trace": trace, "measure": measure}

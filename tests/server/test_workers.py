@@ -32,6 +32,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 PEOPLE = 4
+PATIENCE_S = 120
 ENDED = os.WEXITED | os.WNOHANG | os.WNOWAIT
 
 
@@ -43,7 +44,7 @@ def server(store: SqliteStore, tmp_path_factory: pytest.TempPathFactory) -> Iter
     with served(free_port(), workers=2, log=log, options=options) as started:
         yield started
         os.kill(started.pid, signal.SIGINT)
-        until(lambda: os.waitid(os.P_PID, started.pid, ENDED) is not None)
+        until(lambda: os.waitid(os.P_PID, started.pid, ENDED) is not None, PATIENCE_S)
         ended = os.waitid(os.P_PID, started.pid, ENDED)
     assert ended is not None
     assert ended.si_status == 130
