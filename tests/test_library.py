@@ -50,12 +50,8 @@ model = ffnviz.load("relu")
 print(json.dumps(answers(model, "The cat sat on the [MASK].", json.loads(sys.argv[1]))))
 """
 WRONG = {
-    "model.trace(None)": ("TypeError", "A text is a str, and this is of type NoneType."),
-    "model.trace(['a', 'b'])": ("TypeError", "of type list. For several texts, use `traces`"),
     "model.trace('')": ("ValueError", "The text is empty"),
-    "model.run([99999])": ("TypeError", "ids must be a tensor of whole numbers"),
     "model.run(torch.tensor([0.5]))": ("TypeError", "ids must be a tensor of whole numbers"),
-    "model.run(torch.tensor([1, 99999]))": ("ValueError", "no entry 99999 in the vocabulary"),
     "trace.logits_at(99)": ("IndexError", "There is no token 99: tokens are numbered from 0 to "),
     "load('')": ("ValueError", "The name is empty: give relu, gelu, a folder"),
     "load('relu', dtype='bfloat16')": ("ValueError", "is one of ours: it has float32"),
@@ -66,6 +62,10 @@ WRONG = {
 }  # fmt: skip
 # Of our networks and of others', alike.
 OF_ANY = {
+    "model.trace(None)": ("TypeError", "A text is a str, and this is of type NoneType."),
+    "model.trace(['a', 'b'])": ("TypeError", "of type list. For several texts, use `traces`"),
+    "model.run([99999])": ("TypeError", "ids must be a tensor of whole numbers"),
+    "model.run(torch.tensor([1, 99999]))": ("ValueError", "no entry 99999 in the vocabulary"),
     "model.run(torch.tensor([True, False]))": ("TypeError", "ids must be a tensor of whole"),
     "model.run(torch.tensor([1, 2], dtype=torch.uint16))": ("nothing", ""),
     "list(model.walk([1, 2]))": ("TypeError", "ids must be a tensor of whole numbers"),

@@ -104,6 +104,8 @@ def test_the_app_shows_what_it_is_told(
     first, second = (registry.open_network(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
     assert first.card.colour != second.card.colour
     assert second.card.label.endswith("(bfloat16)")
+    with pytest.raises(ValueError, match="float32 or bfloat16"):
+        ffnviz.load(folder, dtype="float8")
     assert registry.open_network("my-gpt", "cpu") is first
     use(Config((requested_network(str(folder), None),), twins=False))
     assert list(registry.available_networks()) == ["my-gpt"]

@@ -42,18 +42,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return place / "out", indexed(write_books(place / "books"), place / "out", *more).stdout
 
 
-def test_a_folder_of_books_is_indexed_with_its_books_as_tags(books: Path, tmp_path: Path) -> None:
-    assert "texts" in indexed(books, tmp_path / "out", twin="gelu").output
-    index = read_index(tmp_path / "out" / "gelu.npz", 2_048, 2)
-    assert index.tags == ("one", "two")
-    assert index.source == "2 files of books"
-    assert index.with_tag.tolist()[0] == 6
-    assert index.with_tag[1] == index.n_texts - 6 > 1  # a long paragraph, cut into pieces
-    texts = ["The dog ran home.", "It was late."] * 3 + [("She sang. " * 200).strip()]
-    n_tokens = sum(map(len, load("gelu").tokenizer.encode_many(texts)))
-    assert index.n_tokens == pytest.approx(n_tokens, abs=8)
-
-
 def test_what_was_written_is_told_as_json_and_in_tables(written: tuple[Path, str]) -> None:
     pandas = pytest.importorskip("pandas")
 
@@ -63,6 +51,12 @@ def test_what_was_written_is_told_as_json_and_in_tables(written: tuple[Path, str
     index = read_index(out / "relu.npz")
     assert (report["texts"], report["tokens"]) == (index.n_texts, index.n_tokens)
     assert (report["blocks"], report["neurons"], report["tags"]) == ([1, 2], 4_096, ["one", "two"])
+    assert index.source == "2 files of books"
+    assert index.with_tag[0] == 6
+    assert index.with_tag[1] == index.n_texts - 6 > 1  # a long paragraph, cut into pieces
+    texts = ["The dog ran home.", "It was late."] * 3 + [("She sang. " * 200).strip()]
+    n_tokens = sum(map(len, load("relu").tokenizer.encode_many(texts)))
+    assert index.n_tokens == pytest.approx(n_tokens, abs=8)
     assert report["files"] == {str(path): path.stat().st_size for path in out.iterdir()}
     assert {"relu.npz", "relu.parquet", "relu-examples.parquet"} < {p.name for p in out.iterdir()}
     table = pandas.read_parquet(out / "relu.parquet")

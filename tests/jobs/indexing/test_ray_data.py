@@ -40,8 +40,7 @@ NODE = {"num_cpus": 1, "object_store_memory": 2**28}
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    # A node counts as lost after two seconds.
-    patient = {"health_check_period_ms": 500, "health_check_failure_threshold": 4}
+    patient = {"health_check_period_ms": 1_000}  # so a node counts as lost after five seconds
     head = {**NODE, "_system_config": patient}
     made = Cluster(initialize_head=True, connect=True, head_node_args=head)
     yield made
