@@ -336,6 +336,7 @@ def test_a_redis_that_is_gone_for_a_while_is_used_again(tmp_path: Path) -> None:
 
     with running:
         run_alone(go_on())
+    store._redis.close()  # else it is for the garbage collection to find its socket
 
 
 def test_codes_are_drawn_from_signs_that_nobody_mistakes() -> None:
