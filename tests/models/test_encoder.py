@@ -1,6 +1,5 @@
 """The encoder as a whole: its stream, its limits, its gradients, and what it begins with."""
 
-import dataclasses
 from typing import cast
 
 import pytest
@@ -10,9 +9,9 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from ffnviz.analysis.sparsity import record_of
-from ffnviz.models.encoder.block import Block, BlockRecord
+from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.encoder import INIT_STD, Encoder, EncoderTrace, initial_encoder
+from ffnviz.models.encoder.encoder import INIT_STD, Encoder, initial_encoder
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
 from ffnviz.models.encoder.model import TWINS, load
 from tests.models.reference import as_array, layer_norm, randomise
@@ -32,42 +31,34 @@ def some_ids(*shape: int) -> torch.Tensor:
     return torch.randint(20, shape, generator=torch.Generator().manual_seed(1))
 
 
-def blocks_of(module: Encoder, trace: EncoderTrace) -> list[tuple[Block, BlockRecord]]:
-    modules = cast(list[Block], list(module.blocks))
-    return list(zip(modules, trace.blocks, strict=True))
-
-
 # The stream adds up from the embedding to the logits, and no record is ever overwritten.
 
 
-def test_in_a_pre_norm_encoder_the_stream_is_the_sum_of_all_that_was_written() -> None:
-    module = encoder(norm="pre")
+@BOTH_NORMS
+def test_the_stream_is_the_sum_of_what_was_written_normed_before_it_is_read_or_after(
+    norm: str,
+) -> None:
+    module = encoder(norm=norm)
     trace = module(IDS)
-    total = as_array(trace.embedding)
-    for block, record in blocks_of(module, trace):
-        assert torch.equal(record.middle, record.input + record.attention.output)
-        assert torch.equal(record.output, record.middle + record.ffn.output)
-        normed = layer_norm(as_array(record.input), block.attention_norm)
-        assert_allclose(as_array(record.attention.input), normed, atol=1e-5)
-        normed = layer_norm(as_array(record.middle), block.ffn_norm)
-        assert_allclose(as_array(record.ffn.input), normed, atol=1e-5)
-        total = total + as_array(record.attention.output) + as_array(record.ffn.output)
-    assert_allclose(as_array(trace.blocks[-1].output), total, atol=1e-5)
-    final = layer_norm(as_array(trace.blocks[-1].output), module.final_norm)
-    assert_allclose(as_array(trace.final), final, atol=1e-5)
-
-
-def test_in_a_post_norm_block_the_sum_is_normed() -> None:
-    module = encoder(norm="post")
-    trace = module(IDS)
-    for block, record in blocks_of(module, trace):
-        assert record.attention.input is record.input
-        normed = layer_norm(as_array(record.input + record.attention.output), block.attention_norm)
-        assert_allclose(as_array(record.middle), normed, atol=1e-5)
-        assert record.ffn.input is record.middle
-        normed = layer_norm(as_array(record.middle + record.ffn.output), block.ffn_norm)
-        assert_allclose(as_array(record.output), normed, atol=1e-5)
-    assert trace.final is trace.blocks[-1].output
+    for block, record in zip(cast(list[Block], list(module.blocks)), trace.blocks, strict=True):
+        for before, read, written, after, its_norm in (
+            (record.input, record.attention.input, record.attention.output, record.middle,
+             block.attention_norm),
+            (record.middle, record.ffn.input, record.ffn.output, record.output, block.ffn_norm),
+        ):  # fmt: skip
+            if norm == "pre":
+                normed = layer_norm(as_array(before), its_norm)
+                assert_allclose(as_array(read), normed, atol=1e-5)
+                assert torch.equal(after, before + written)
+            else:
+                assert read is before
+                normed = layer_norm(as_array(before + written), its_norm)
+                assert_allclose(as_array(after), normed, atol=1e-5)
+    if norm == "pre":
+        last = layer_norm(as_array(trace.blocks[-1].output), module.final_norm)
+        assert_allclose(as_array(trace.final), last, atol=1e-5)
+    else:
+        assert trace.final is trace.blocks[-1].output
 
 
 @BOTH_NORMS
@@ -81,15 +72,6 @@ def test_each_block_starts_where_the_one_before_it_ended_and_a_pass_can_too(norm
     assert len(records) == 2
     assert torch.equal(final, trace.final)
     assert torch.equal(records[0].ffn.hidden, trace.blocks[1].ffn.hidden)
-
-
-def test_no_record_can_be_changed() -> None:
-    trace = encoder()(IDS)
-    block = trace.blocks[0]
-    for record in (trace, block, block.attention, block.ffn, encoder(activation="geglu")(IDS)):
-        for field in dataclasses.fields(record):
-            with pytest.raises(dataclasses.FrozenInstanceError):
-                setattr(record, field.name, None)
 
 
 @BOTH_NORMS
@@ -147,31 +129,30 @@ def test_the_logits_can_be_made_at_a_few_positions_only() -> None:
 
 
 @BOTH_NORMS
-@pytest.mark.parametrize("activation", ["relu", "gelu", "swiglu"])
-def test_the_gradient_reaches_every_weight(norm: str, activation: str) -> None:
-    module = encoder(norm=norm, activation=activation)
-    module(some_ids(4, 16)).logits.logsumexp(-1).mean().backward()
-    for name, parameter in module.named_parameters():
-        assert parameter.grad is not None, name
-        assert parameter.grad.isfinite().all(), name
-        assert parameter.grad.any(), name
+@pytest.mark.parametrize("activation", ["gelu", "swiglu"])
+def test_the_gradient_reaches_every_weight_and_is_that_of_a_finite_difference(
+    norm: str, activation: str
+) -> None:
+    module, step = encoder(norm=norm, activation=activation).double(), 1e-6
 
+    def loss() -> torch.Tensor:
+        made: torch.Tensor = module(some_ids(4, 16)).logits.logsumexp(-1).square().mean()
+        return made
 
-def test_the_gradient_is_that_of_a_finite_difference() -> None:
-    module = encoder(activation="gelu").double()
-    ids = some_ids(5)
-    weight = module.get_parameter("blocks.0.ffn.expand.weight")
-    module(ids).logits.square().mean().backward()
-    assert weight.grad is not None
-    step = 1e-6
-    sides = []
-    for sign in (1, -1):
-        with torch.no_grad():
-            weight[3, 5] += sign * step
-            sides.append(module(ids).logits.square().mean().item())
-            weight[3, 5] -= sign * step
-    slope = (sides[0] - sides[1]) / (2 * step)
-    assert weight.grad[3, 5].item() == pytest.approx(slope, rel=1e-5)
+    loss().backward()
+    for name, weight in module.named_parameters():
+        assert weight.grad is not None, name
+        assert weight.grad.any(), name
+        generator = torch.Generator().manual_seed(2)
+        direction = torch.randn(weight.shape, generator=generator, dtype=torch.float64)
+        sides = []
+        for sign in (1, -1):
+            with torch.no_grad():
+                weight += sign * step * direction
+                sides.append(loss().item())
+                weight -= sign * step * direction
+        slope = (sides[0] - sides[1]) / (2 * step)
+        assert slope == pytest.approx((weight.grad * direction).sum().item(), rel=1e-4), name
 
 
 # The twins start from the same weights: they depend on the shapes and the seed alone.
