@@ -71,67 +71,51 @@ def test_a_file_that_is_cut_off_or_has_something_else_in_it(folder: Path, file: 
         assert "JSON" in refusal(folder, file)
 
 
-@pytest.mark.parametrize("values", [[], 3, "relu", None, [1, 2]])
-def test_a_configuration_that_is_no_object(folder: Path, values: object) -> None:
-    change_json(folder / CONFIG, lambda _: values)
-    assert "object" in refusal(folder, CONFIG)
+def fields(**changes: object) -> Callable[[Any], Any]:
+    return lambda values: {**values, **changes}
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"activation": "sine"}, "activation = 'sine'"),
-        ({"activation": []}, "activation = []"),
-        ({"d_ff": 10**30}, "d_ff = 1000"),
-        ({"n_heads": 3}, "n_heads = 3"),
-        ({"hidden": 3}, "hidden = 3"),
-        ({"dropout": float("nan")}, "dropout = nan"),
-    ],
-)
-def test_a_configuration_with_a_wrong_field(
-    folder: Path, change: dict[str, object], why: str
-) -> None:
-    change_json(folder / CONFIG, lambda values: {**values, **change})
-    assert why in refusal(folder, CONFIG)
+def without_mask(values: Any) -> Any:
+    return json.loads(json.dumps(values).replace("[MASK]", "[NONE]"))
 
 
-def test_a_tokenizer_of_another_size(folder: Path) -> None:
-    change_json(folder / CONFIG, lambda values: {**values, "vocab_size": 301})
-    assert "300 entries" in refusal(folder, TOKENIZER)
-
-
-def test_a_tokenizer_without_mask(folder: Path) -> None:
-    text = (folder / TOKENIZER).read_text(encoding="utf-8")
-    (folder / TOKENIZER).write_text(text.replace("[MASK]", "[NONE]"), encoding="utf-8")
-    assert "[MASK]" in refusal(folder, TOKENIZER)
-
-
-@pytest.mark.parametrize("id_", [5, 299_999], ids=["twice", "beyond the embedding"])
-def test_a_tokenizer_with_a_wrong_id(folder: Path, id_: int) -> None:
-    def change(values: dict[str, Any]) -> dict[str, Any]:
+def last_entry(id_: int) -> Callable[[Any], Any]:
+    def change(values: Any) -> Any:
         vocabulary = values["model"]["vocab"]
         vocabulary[max(vocabulary, key=vocabulary.get)] = id_
         return values
 
-    change_json(folder / TOKENIZER, change)
-    assert refusal(folder, TOKENIZER)
+    return change
 
 
-@pytest.mark.parametrize(
-    "counts",
-    [{}, [1] * 299, [1] * 301, *([1] * 299 + [wrong] for wrong in (-1, 0.5, True, "1", 10**30))],
-    ids=["object", "short", "long", "negative", "fraction", "boolean", "text", "too large"],
-)
-def test_counts_that_are_no_counts(folder: Path, counts: object) -> None:
-    change_json(folder / COUNTS, lambda _: counts)
-    assert "300 counts" in refusal(folder, COUNTS)
-
-
-@pytest.mark.parametrize("n_blocks", [1, 3, 1_000_000])
-def test_weights_of_another_number_of_blocks(folder: Path, n_blocks: int) -> None:
+# The file that is changed, the change, the file that is named, and why.
+WRONG_VALUES: list[tuple[str, Callable[[Any], Any], str, str]] = [
+    (CONFIG, lambda _: [], CONFIG, "object"),
+    (CONFIG, lambda _: None, CONFIG, "object"),
+    (CONFIG, fields(activation="sine"), CONFIG, "activation = 'sine'"),
+    (CONFIG, fields(d_ff=10**30), CONFIG, "d_ff = 1000"),
+    (CONFIG, fields(hidden=3), CONFIG, "hidden = 3"),
+    (CONFIG, fields(dropout=float("nan")), CONFIG, "dropout = nan"),
+    (CONFIG, fields(vocab_size=301), TOKENIZER, "300 entries"),
+    (CONFIG, fields(n_blocks=1), WEIGHTS, "2 blocks, but config.json asks for 1"),
     # A million blocks must be refused without building them.
-    change_json(folder / CONFIG, lambda values: {**values, "n_blocks": n_blocks})
-    assert f"2 blocks, but config.json asks for {n_blocks}" in refusal(folder, WEIGHTS)
+    (CONFIG, fields(n_blocks=1_000_000), WEIGHTS, "2 blocks, but config.json asks for 1000000"),
+    (TOKENIZER, without_mask, TOKENIZER, "[MASK]"),
+    (TOKENIZER, last_entry(5), TOKENIZER, ""),  # which another entry has
+    (TOKENIZER, last_entry(299_999), TOKENIZER, ""),  # beyond the embedding
+    *(
+        (COUNTS, lambda _, counts=counts: counts, COUNTS, "300 counts")  # type: ignore[misc]
+        for counts in ({}, [1] * 299, *([1] * 299 + [odd] for odd in (-1, 0.5, True, "1", 10**30)))
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "change", "named", "why"), WRONG_VALUES)
+def test_values_that_cannot_be_these(
+    folder: Path, changed: str, change: Callable[[Any], Any], named: str, why: str
+) -> None:
+    change_json(folder / changed, change)
+    assert why in refusal(folder, named)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +129,11 @@ def test_weights_of_another_number_of_blocks(folder: Path, n_blocks: int) -> Non
         *(
             (EMBEDDING, torch.zeros(300, 16).index_fill(0, torch.tensor([123]), value),
              f"{EMBEDDING} has values that are not finite")
-            for value in (float("nan"), float("inf"), float("-inf"))
+            for value in (float("nan"), float("-inf"))
         ),
         *(
             (EMBEDDING, torch.zeros(300, 16).to(dtype), f"{EMBEDDING} holds {dtype}")
-            for dtype in (torch.int16, torch.bool, torch.float8_e4m3fn, torch.complex64)
+            for dtype in (torch.bool, torch.float8_e4m3fn)
         ),
     ],
 )  # fmt: skip
