@@ -13,7 +13,7 @@ from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 N_TOKENS = 9
-NETWORKS = [("pre", "relu"), ("post", "gelu"), ("pre", "swiglu")]
+NETWORKS = [("post", "gelu"), ("pre", "swiglu")]
 
 
 @pytest.fixture(params=NETWORKS, ids=str, scope="module")
@@ -90,13 +90,11 @@ def test_edits_are_made_one_after_the_other_and_all_else_stays_to_the_bit(model:
     assert torch.equal(before, after)
     for nothing in ([], [Edit(0, [], scale=0.0)]):
         assert torch.equal(model.trace(TEXT, edits=nothing).logits, trace.logits)
-
-
-def test_blocks_and_tokens_count_from_the_end_as_in_python(plain: Model) -> None:
-    last = plain.trace(TEXT, Edit(-1, [0], value=3.0, tokens=[-1]))
-    same = plain.trace(TEXT, Edit(2, [0], value=3.0, tokens=[N_TOKENS - 1]))
-    assert torch.equal(last.logits, same.logits)
-    assert not torch.equal(last.logits, plain.trace(TEXT).logits)
+    # Blocks and tokens count from the end, too, as in Python.
+    last = model.trace(TEXT, Edit(-1, [0], value=3.0, tokens=[-1]))
+    same_one = model.trace(TEXT, Edit(2, [0], value=3.0, tokens=[N_TOKENS - 1]))
+    assert torch.equal(last.logits, same_one.logits)
+    assert not torch.equal(last.logits, trace.logits)
 
 
 MASK = [neuron % 3 == 0 for neuron in range(32)]
@@ -108,21 +106,16 @@ ROWS = torch.tensor(MASK)
     [MASK, tuple(MASK), ROWS, np.array(MASK), list(ROWS), list(np.array(MASK))],
     ids=["list", "tuple", "tensor", "array", "list of tensors", "list of NumPy's"],
 )
-def test_a_mask_is_the_neurons_where_it_is_true(plain: Model, mask: Any) -> None:
+def test_a_mask_is_the_neurons_and_the_tokens_where_it_is_true(plain: Model, mask: Any) -> None:
     numbers, edit = [n for n in range(32) if MASK[n]], Edit(0, mask, scale=0.0)
     assert edit.neuron_places == numbers
     by_numbers = plain.trace(TEXT, [Edit(0, numbers, scale=0.0)])
     by_mask = plain.trace(TEXT, [edit])
     assert (by_mask.blocks[0].ffn.hidden[:, ::3] == 0).all()
     assert torch.equal(by_mask.logits, by_numbers.logits)
-
-
-def test_a_mask_of_tokens_is_the_tokens_where_it_is_true(plain: Model) -> None:
-    mask = torch.arange(N_TOKENS) == 2
-    hidden = hidden_after(plain, Edit(0, [4], value=3.0, tokens=mask))
-    assert (hidden[:, 4] == 3.0).tolist() == mask.tolist()
-    nowhere = hidden_after(plain, Edit(0, [4], value=3.0, tokens=mask & ~mask))
-    assert torch.equal(nowhere, hidden_after(plain))
+    tokens = mask[:N_TOKENS]
+    hidden = hidden_after(plain, Edit(0, [4], value=3.0, tokens=tokens))
+    assert (hidden[:, 4] == 3.0).tolist() == MASK[:N_TOKENS]
 
 
 @pytest.mark.parametrize("kind", [set, tuple, iter, np.array, torch.tensor, np.uint8])
@@ -147,19 +140,15 @@ SAY_WHICH = "a scale, a value, or something to add"
         ({"value": 1.0}, SAY_WHICH),
         ({"block": 0.5}, "block = 0.5: give one whole number"),
         ({"block": True}, "block = True"),
-        ({"neurons": [1.9]}, "neurons has 1.9 in it"),
         ({"neurons": torch.tensor([1.0])}, "neurons has 1.0 in it"),
         ({"neurons": [True, 4]}, "neurons mixes True and False with numbers"),
         ({"neurons": "17"}, "neurons = '17'"),
-        ({"neurons": ["17"]}, "neurons has '17' in it"),
         ({"neurons": 17}, "neurons = 17: give whole numbers in a list"),
         ({"neurons": torch.ones(2, 32) > 0}, r"the shape \(2, 32\): .* in one row"),
         ({"tokens": [0.0]}, "tokens has 0.0 in it"),
         ({"scale": float("nan")}, "scale = nan: give one finite number"),
-        ({"scale": float("inf")}, "scale = inf"),
         ({"scale": "2"}, "scale = '2'"),
         ({"scale": None, "value": float("-inf")}, "value = -inf"),
-        ({"scale": None, "value": True}, "value = True"),
         (
             {"scale": None, "value": torch.tensor([1.0, float("nan")])},
             "value must hold finite floating-point numbers",

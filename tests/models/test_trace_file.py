@@ -62,6 +62,10 @@ def test_what_is_read_is_what_was_computed_to_the_bit(
         assert torch.equal(getattr(read, name), getattr(trace, name)), name
     if again is pickled:
         assert torch.equal(read.logits_at(2), row)
+    else:
+        tensors = load_file(tmp_path / "a.safetensors")  # as anybody reads it
+        assert torch.equal(tensors["blocks.0.ffn.hidden"], trace.blocks[0].ffn.hidden)
+        assert "blocks.1.ffn.hidden" not in tensors
     for one, other in zip(read.blocks, trace.blocks, strict=True):
         for name in ("input", "middle", "output"):
             assert torch.equal(getattr(one, name), getattr(other, name)), name
@@ -79,15 +83,6 @@ def test_what_is_read_is_what_was_computed_to_the_bit(
             ask()
     with pytest.raises(ValueError, match="saved or pickled, which leaves its network out"):
         ffnviz.show(read)
-
-
-def test_anything_that_reads_safetensors_reads_it(model: Model, tmp_path: Path) -> None:
-    trace = model.trace(TEXT)
-    _ = trace.blocks[1].ffn
-    trace.save(tmp_path / "a.safetensors")
-    tensors = load_file(tmp_path / "a.safetensors")
-    assert torch.equal(tensors["blocks.1.ffn.hidden"], trace.blocks[1].ffn.hidden)
-    assert "blocks.0.ffn.hidden" not in tensors
 
 
 def test_a_file_has_one_whole_text_and_neither_others_nor_the_network(
