@@ -60,13 +60,8 @@ def test_what_else_is_refused_and_how_it_is_said() -> None:
         EncoderConfig.from_dict({"vocab_size": "x" * 9_999})
     assert str(caught.value).startswith("vocab_size = 'xxx")
     assert len(str(caught.value)) < 200, "of a long value the start and the end are said"
-    with pytest.raises(ConfigError, match="d_ff = 0"):
-        EncoderConfig(d_ff=0)
     with pytest.raises(ConfigError, match=r"d_hidden = 3 .* d_ff"):
         EncoderConfig.from_dict({"d_hidden": 3})
-    with pytest.raises(ConfigError) as caught:
-        EncoderConfig(activation="softmax")
-    assert all(name in str(caught.value) for name in ACTIVATIONS)
 
 
 def test_the_default_is_the_block_of_the_original_paper_and_cannot_be_changed() -> None:

@@ -41,18 +41,17 @@ def test_the_stream_is_the_sum_of_what_was_written_normed_before_it_is_read_or_a
     module = encoder(norm=norm)
     trace = module(IDS)
     for block, record in zip(cast(list[Block], list(module.blocks)), trace.blocks, strict=True):
-        for before, read, written, after, its_norm in (
-            (record.input, record.attention.input, record.attention.output, record.middle,
-             block.attention_norm),
-            (record.middle, record.ffn.input, record.ffn.output, record.output, block.ffn_norm),
-        ):  # fmt: skip
+        for before, part, after, its_norm in (
+            (record.input, record.attention, record.middle, block.attention_norm),
+            (record.middle, record.ffn, record.output, block.ffn_norm),
+        ):
             if norm == "pre":
                 normed = layer_norm(as_array(before), its_norm)
-                assert_allclose(as_array(read), normed, atol=1e-5)
-                assert torch.equal(after, before + written)
+                assert_allclose(as_array(part.input), normed, atol=1e-5)
+                assert torch.equal(after, before + part.output)
             else:
-                assert read is before
-                normed = layer_norm(as_array(before + written), its_norm)
+                assert part.input is before
+                normed = layer_norm(as_array(before + part.output), its_norm)
                 assert_allclose(as_array(after), normed, atol=1e-5)
     if norm == "pre":
         last = layer_norm(as_array(trace.blocks[-1].output), module.final_norm)

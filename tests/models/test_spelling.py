@@ -41,8 +41,6 @@ KEYBOARDS: dict[str, list[tuple[str, str]]] = {
     "iOS": [*ENGLISH, DASH, ELLIPSIS],
     # Straight quotes; dash and ellipsis by a long press, the wrong accent for an apostrophe.
     "Android": [DASH, ELLIPSIS, ("'", "´")],
-    # Smart quotes and dashes, and spaces typed while the Option key was still held.
-    "macOS": [*ENGLISH, DASH, ("([’”—]) ", "\\1\N{NO-BREAK SPACE}")],
     # As above, an en dash between spaces, its hyphens that break or do not.
     "Microsoft Word": [
         *(*ENGLISH, BETWEEN_SPACES, DASH, (r"(?<=\d)-(?=\d)", "–"), ELLIPSIS),
@@ -55,8 +53,6 @@ KEYBOARDS: dict[str, list[tuple[str, str]]] = {
     ],
     # Marks that open below and close as English ones open; ‘ for an apostrophe at a word's end.
     "German": [*quotes("„", "“", "‚", "’"), (r"’(?!\w)", "‘"), ELLIPSIS, BETWEEN_SPACES],
-    # Guillemets that point inwards, without spaces.
-    "German books": [*quotes("»", "«", "›", "’"), ("--", "―")],
 }
 
 
@@ -80,12 +76,7 @@ def test_a_sentence_is_read_alike_whoever_types_it(keyboard: str) -> None:
             for encoding in (plain, other)
         )
         assert letters == others, sentence
-
-
-def test_the_keyboards_make_something_else_of_every_sentence() -> None:
-    for sentence in SENTENCES:
-        assert any(typed_on(keyboard, sentence) != sentence for keyboard in KEYBOARDS), sentence
-    tokens = load("relu").tokenizer.encode("I don’t [MASK] it.").tokens
+    tokens = tokenizer.encode("I don’t [MASK] it.").tokens
     assert "’t" in [token.text for token in tokens], "in the person's own spelling"
 
 

@@ -1,21 +1,33 @@
-"""Folders as people have them on their disks: sound ones, and each way in which one is not."""
+"""Networks as people have them, in memory or in a folder: sound ones, and each fault of one."""
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.models.external.families import FAMILIES, build
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import proved_network
+from ffnviz.models.external.tokenizer import ExternalTokenizer
+from tests.models.external.families import FAMILIES, build, two_texts
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
 WEIGHTS = "model.safetensors"
-TOKENIZERS: dict[str, Callable[[], Any]] = {
-    "BERT": word_piece, "GPT-2": byte_level, "Llama": metaspace, "Gemma 4": metaspace,
-    "BERT without a head": word_piece,
+TOKENIZERS: dict[str, Callable[[], Any]] = dict.fromkeys(FAMILIES, byte_level) | {
+    "BERT": word_piece, "BERT without a head": word_piece, "DistilBERT": word_piece,
+    "ELECTRA": word_piece, "ALBERT": metaspace, "Llama": metaspace, "Gemma 4": metaspace,
+    "T5's encoder": metaspace,
 }  # fmt: skip
+
+
+@cache
+def network_of(family: str) -> ExternalNetwork:
+    """One of a family, proved once for all tests."""
+    model, words = build(FAMILIES[family]), ExternalTokenizer(TOKENIZERS[family](), 97)
+    return proved_network(model, words, two_texts(), 6, family.lower(), family, "#009e73")
 
 
 def save(family: str, folder: Path) -> Path:

@@ -1,6 +1,5 @@
 """Blocks that change the stream once more behind their FFN: Gemma 4, and others made by hand."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from ffnviz.models.external.refusal import NotProvedError
 from ffnviz.models.token_slice import token_slice
 from ffnviz.parts.vocabulary.lens import rows_shown
 from tests.models.external.families import FAMILIES, WIDE, build, two_texts
+from tests.models.external.folders import network_of
 from tests.models.external.tokenizers import metaspace
 
 SCALES = 0.3, 0.471, 0.642, 0.813
@@ -27,7 +27,7 @@ TEXT = "the cat sat on the mat"
 
 
 @pytest.fixture
-def gemma(network_of: Callable[[str], ExternalNetwork]) -> ExternalNetwork:
+def gemma() -> ExternalNetwork:
     return network_of("Gemma 4")
 
 
@@ -100,7 +100,7 @@ def test_the_stream_is_read_at_one_place_more(gemma: ExternalNetwork) -> None:
 
 
 def test_part_of_a_trace_several_one_from_a_file_and_a_table_have_it(
-    gemma: ExternalNetwork, network_of: Callable[[str], ExternalNetwork], tmp_path: Path
+    gemma: ExternalNetwork, tmp_path: Path
 ) -> None:
     trace = gemma.trace(TEXT)
     trace.save(tmp_path / "trace")
@@ -129,7 +129,7 @@ def _gemma(**more: Any) -> Any:
     return build(lambda: T.AutoModelForCausalLM.from_config(config))
 
 
-def test_a_scale_alone(network_of: Callable[[str], ExternalNetwork]) -> None:
+def test_a_scale_alone() -> None:
     model = _gemma(hidden_size_per_layer_input=0)
     for scale, layer in zip(SCALES, model.model.layers, strict=True):
         layer.layer_scalar.fill_(scale)

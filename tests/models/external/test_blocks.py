@@ -4,7 +4,7 @@ A trace takes its own pass, and at most one more, whatever is asked of it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
@@ -23,8 +23,9 @@ from ffnviz.models.external.opening import from_module
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, Trace
 from tests.models.external.by_hand import NAMES, hooked, logits_of
-from tests.models.external.conftest import TOKENIZERS
 from tests.models.external.families import FAMILIES, GPT2, build, two_texts
+from tests.models.external.folders import network_of
+from tests.models.external.tokenizers import metaspace
 
 IDS = two_texts().clone()
 EDITS = (Edit(0, [1, 7], value=0.5), Edit(1, heads=[2], scale=0.0, at="heads"))
@@ -38,8 +39,8 @@ def patterns(block: BlockTrace) -> AttentionPatterns:
 
 def test_patterns_and_values_are_those_of_the_network(network: ExternalNetwork) -> None:
     """As transformers tells them; with the values they make what the block adds."""
-    run = network.run(IDS)
-    for block in run.blocks:
+    run, names = network.run(IDS), NAMES.get(network.label)
+    for number, block in enumerate(run.blocks):
         made = patterns(block)
         assert_allclose(made.weights.sum(-1), torch.ones(2, 4, 8), atol=1e-6)
         assert made.values.shape[:3] == (2, 4, 8)
@@ -47,6 +48,11 @@ def test_patterns_and_values_are_those_of_the_network(network: ExternalNetwork) 
             assert not made.weights.triu(1).any()
         if network.card.pre_norm:
             assert_allclose(block.input + made.output, block.middle, atol=1e-5)
+        if names and network.label in ("GPT-2", "BERT", "Llama"):
+            gathered = (made.weights @ made.values).transpose(1, 2).flatten(-2)
+            project = network.model.get_submodule(f"{names.blocks}.{number}.{names.heads}")
+            with torch.inference_mode():
+                assert_allclose(project(gathered), made.output, atol=1e-6)
     if network.label == "Falcon":  # it tells of none
         return
     plain = deepcopy(build(FAMILIES[network.label]))  # its configuration is the family's
@@ -57,7 +63,7 @@ def test_patterns_and_values_are_those_of_the_network(network: ExternalNetwork) 
         assert_allclose(patterns(block).weights, expected, atol=1e-5)
 
 
-def test_that_there_are_no_queries_is_said(network_of: Callable[[str], ExternalNetwork]) -> None:
+def test_that_there_are_no_queries_is_said() -> None:
     attention: Any = network_of("Llama").run(IDS).blocks[0].attention
     for name in ("queries", "keys"):
         with pytest.raises(AttributeError, match="may rotate, cap or shift its scores"):
@@ -68,25 +74,7 @@ def test_that_there_are_no_queries_is_said(network_of: Callable[[str], ExternalN
     assert torch.equal(deepcopy(attention).weights, attention.weights)
 
 
-@pytest.mark.parametrize(("family", "projection"), [
-    ("GPT-2", "transformer.h.1.attn.c_proj"),
-    ("BERT", "bert.encoder.layer.1.attention.output.dense"),
-    ("Llama", "model.layers.1.self_attn.o_proj"),
-])  # fmt: skip
-def test_values_are_what_the_output_projection_reads(
-    family: str, projection: str, network_of: Callable[[str], ExternalNetwork]
-) -> None:
-    network = network_of(family)
-    made = patterns(network.run(IDS).blocks[1])
-    gathered = (made.weights @ made.values).transpose(1, 2).flatten(-2)
-    with torch.inference_mode():
-        written = network.model.get_submodule(projection)(gathered)
-    assert_allclose(written, made.output, atol=1e-6)
-
-
-def test_one_of_a_batch_and_one_from_a_file_have_theirs(
-    network_of: Callable[[str], ExternalNetwork], tmp_path: Path
-) -> None:
+def test_one_of_a_batch_and_one_from_a_file_have_theirs(tmp_path: Path) -> None:
     network = network_of("Llama")
     alone = network.trace("the cat")
     together = list(network.traces(["the cat sat on the mat", "the cat"]))[1]
@@ -117,9 +105,7 @@ def counted(network: ExternalNetwork) -> Iterator[Counter[str]]:
 
 
 @pytest.mark.parametrize("family", NAMES)
-def test_patterns_of_all_blocks_take_one_pass_more(
-    family: str, network_of: Callable[[str], ExternalNetwork]
-) -> None:
+def test_patterns_of_all_blocks_take_one_pass_more(family: str) -> None:
     network = network_of(family)
     run = network.run(IDS)
     with counted(network) as runs:
@@ -135,9 +121,7 @@ def test_patterns_of_all_blocks_take_one_pass_more(
 
 def test_in_a_deep_network_too() -> None:
     config = transformers.GPT2Config(**{**GPT2, "n_layer": 9})
-    network = from_module(
-        build(lambda: transformers.GPT2LMHeadModel(config)), TOKENIZERS["Llama"]()
-    )
+    network = from_module(build(lambda: transformers.GPT2LMHeadModel(config)), metaspace())
     network.run(IDS)  # the first one tries short passes: does it write over its values?
     with counted(network) as runs:
         _ = [block.attention.weights for block in network.run(IDS).blocks]
@@ -145,9 +129,7 @@ def test_in_a_deep_network_too() -> None:
 
 
 @pytest.mark.parametrize("family", NAMES)
-def test_what_is_held_takes_no_pass_and_is_what_would_be_computed(
-    family: str, network_of: Callable[[str], ExternalNetwork]
-) -> None:
+def test_what_is_held_takes_no_pass_and_is_what_would_be_computed(family: str) -> None:
     network = network_of(family)
     for edits in ((), EDITS):
         late = network.run(IDS, edits)
@@ -167,9 +149,7 @@ def test_what_is_held_takes_no_pass_and_is_what_would_be_computed(
     [("ffn", {0, 1}, False), ("attention", set(), True), (1, {1}, False), ([0], {0}, False),
      (-1, {1}, False)],
 )  # fmt: skip
-def test_each_word_for_what_is_held(
-    hold: Any, ffns: set[int], heads: bool, network_of: Callable[[str], ExternalNetwork]
-) -> None:
+def test_each_word_for_what_is_held(hold: Any, ffns: set[int], heads: bool) -> None:
     network = network_of("GPT-2")
     trace = network.trace("the cat", hold=hold)
     assert {n for n, block in enumerate(trace.blocks) if block.ffn_stages.held} == ffns
@@ -178,7 +158,7 @@ def test_each_word_for_what_is_held(
     assert bool(runs) is not heads
 
 
-def test_what_cannot_be_held_is_said(network_of: Callable[[str], ExternalNetwork]) -> None:
+def test_what_cannot_be_held_is_said() -> None:
     for wrong in ("everything", 2, [0, 9]):
         with pytest.raises(ValueError, match=r"hold = 'everything'|no block"):
             network_of("GPT-2").trace("the cat", hold=wrong)
@@ -212,9 +192,7 @@ def scaled(x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("at", PLACES)
 @pytest.mark.parametrize("family", NAMES)
-def test_an_edit_is_what_a_hook_by_hand_does(
-    family: str, at: str, network_of: Callable[[str], ExternalNetwork]
-) -> None:
+def test_an_edit_is_what_a_hook_by_hand_does(family: str, at: str) -> None:
     network = network_of(family)
     if at == "middle" and not NAMES[family].middle:  # attention and FFN side by side
         with pytest.raises(NotForThisNetwork, match="side by side"):

@@ -1,6 +1,5 @@
 """The Lab on networks of other people: what is about the FFN is tested, the rest says why not."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,10 +22,9 @@ from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.phi import RELU_SQUARED
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import token_slice, words_among
-from tests.models.external.folders import save
+from tests.models.external.folders import network_of, save
 
 TEXT = "the cat sat on the mat"
-OPEN = Callable[[str], ExternalNetwork]
 OF_THE_FFN = {"positions", "sharing", "convolution", "linear", "fit", "width", "trained"}
 
 
@@ -35,7 +33,7 @@ def subject(network: ExternalNetwork, token: int = 2) -> Subject:
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT", "OPT", "Falcon"])
-def test_its_ffn_in_float64_is_the_networks_own(family: str, network_of: OPEN) -> None:
+def test_its_ffn_in_float64_is_the_networks_own(family: str) -> None:
     network = network_of(family)
     record = network.trace(TEXT).blocks[1].ffn
     told = ffn_in_double(network.ffn(1))(record.input.double())
@@ -45,7 +43,7 @@ def test_its_ffn_in_float64_is_the_networks_own(family: str, network_of: OPEN) -
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT"])
 def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(
-    family: str, network_of: OPEN, monkeypatch: pytest.MonkeyPatch
+    family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = subject(network_of(family))
     for way in ("change", "delete", "shuffle"):
@@ -63,7 +61,7 @@ def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(
     assert [f.verdict for f in try_positions(tried).findings] == [Verdict.FAILS]
 
 
-def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(network_of: OPEN) -> None:
+def test_a_word_alone_stands_between_what_the_tokenizer_puts_there() -> None:
     network = network_of("BERT")
     found = try_sharing(subject(network))  # "cat", behind [CLS] and "the"
     assert found.alone
@@ -76,7 +74,7 @@ def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(network_of: O
     assert found.blocks[0] == pytest.approx(float((w1[1] - w1[0]).norm() / w1[1].norm()))
 
 
-def test_neurons_are_cut_in_the_network_itself(network_of: OPEN) -> None:
+def test_neurons_are_cut_in_the_network_itself() -> None:
     network = network_of("BERT")
     whole = network.trace(TEXT)
     part = token_slice(whole, words_among(whole.tokens))
@@ -91,7 +89,7 @@ def test_neurons_are_cut_in_the_network_itself(network_of: OPEN) -> None:
     assert found.important[0].divergence == pytest.approx(0, abs=1e-6)
 
 
-def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(network_of: OPEN) -> None:
+def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large() -> None:
     view = replace(network_of("GPT-2").ffn(1), phi=RELU_SQUARED)
     exact, single = ffn_in_double(view), ffn_in_double(view).float()
     x = 1e3 * torch.randn(5, 32, generator=torch.Generator().manual_seed(0))
@@ -100,7 +98,7 @@ def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(network_
 
 
 def test_what_is_no_claim_of_the_ffn_says_why_it_is_not_tested(
-    network_of: OPEN, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     card = network_of("GPT-2").card
     assert {each.name for each in EXPERIMENTS if not missing(card, each.needs)} == OF_THE_FFN
@@ -134,7 +132,7 @@ def test_the_command_tests_a_network_of_ones_own(
     assert "plain FFNs, and SwiGLU is gated" in refused.output
 
 
-def test_no_special_token_is_promoted_where_nobody_counted_words(network_of: OPEN) -> None:
+def test_no_special_token_is_promoted_where_nobody_counted_words() -> None:
     llama = network_of("Llama")
     special = {*llama.tokenizer.special_ids}
     vocabulary = len(word_head(llama)[1].vectors)

@@ -1,9 +1,7 @@
 """A proved network behind the protocol: its hooks, edits, batches, threads, views and memory."""
 
-import copy
 import pickle
 import threading
-from collections.abc import Callable
 
 import pytest
 import torch
@@ -17,10 +15,9 @@ from ffnviz.models.external.hooks import Recording, record
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.network import Network, NotForThisNetwork
 from tests.export.opened import contents
-from tests.models.external.by_hand import NAMES, logits_of
-from tests.models.external.conftest import TOKENIZERS
+from tests.models.external.by_hand import logits_of
 from tests.models.external.families import FAMILIES, KINDS, build, two_texts
-from tests.models.external.tokenizers import byte_level
+from tests.models.external.folders import network_of
 
 IDS = two_texts()[0].clone()
 TEXTS = ["the cat sat on the mat", "she", "it sat"]
@@ -189,22 +186,8 @@ def test_each_of_many_texts_is_what_it_is_alone(network: ExternalNetwork) -> Non
     assert_allclose(walked[-1].output, both.blocks[-1].output)
 
 
-@pytest.mark.parametrize("family", sorted(set(NAMES) - {"T5's encoder"}))
-def test_a_batch_is_the_padded_bare_forward(
-    family: str, network_of: Callable[[str], ExternalNetwork]
-) -> None:
-    network = network_of(family)
-    encodings = [network.tokenizer.encode(text) for text in TEXTS]
-    n = max(len(each.ids) for each in encodings)
-    ids = torch.tensor([each.ids + [0] * (n - len(each.ids)) for each in encodings])
-    mask = torch.tensor([[1] * len(e.ids) + [0] * (n - len(e.ids)) for e in encodings])
-    bare = logits_of(build(FAMILIES[family]), ids, attention_mask=mask)
-    for row, trace in enumerate(network.traces(TEXTS)):
-        assert_allclose(trace.logits, bare[row, : len(trace.tokens)], atol=5e-5)
-
-
 def test_one_that_does_not_leave_padding_out_reads_texts_of_one_length_together(
-    network_of: Callable[[str], ExternalNetwork], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network = network_of("BERT")
     monkeypatch.setitem(network.__dict__, "_ignores_padding", False)
@@ -221,7 +204,7 @@ def test_one_that_does_not_leave_padding_out_reads_texts_of_one_length_together(
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "Falcon", "ALBERT"])
-def test_threads_do_not_mix(family: str, network_of: Callable[[str], ExternalNetwork]) -> None:
+def test_threads_do_not_mix(family: str) -> None:
     network, edits = network_of(family), [Edit(1, [2, 30, 7], scale=0.0)]
     texts = [torch.randint(5, 90, (n,), generator=torch.Generator().manual_seed(n))
              for n in (5, 9, 13)]  # fmt: skip
@@ -244,7 +227,7 @@ def test_threads_do_not_mix(family: str, network_of: Callable[[str], ExternalNet
     assert equal == [True] * 24
 
 
-def test_a_text_that_is_too_long_says_so(network_of: Callable[[str], ExternalNetwork]) -> None:
+def test_a_text_that_is_too_long_says_so() -> None:
     network = network_of("BERT")
     trace = network.trace("the cat " * 100)
     assert len(trace.tokens) == network.sizes.max_tokens == 64
@@ -254,23 +237,6 @@ def test_a_text_that_is_too_long_says_so(network_of: Callable[[str], ExternalNet
         network.trace("")
     with pytest.raises(ValueError, match="1 to 64"):
         network.run(torch.zeros(65, dtype=torch.long))
-
-
-def test_a_copy_opens_and_changes_without_the_first(one_of_a_kind: ExternalNetwork) -> None:
-    network = one_of_a_kind
-    first = network.run(IDS)
-    model = copy.deepcopy(network.model)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(0.9)
-    words = TOKENIZERS.get(network.label, byte_level)()
-    copied, whole = ffnviz.from_module(model, words, "later"), copy.deepcopy(network)
-    fresh = build(FAMILIES[network.label])
-    fresh.load_state_dict(model.state_dict())
-    assert torch.equal(logits_of(copied.model, IDS[None]), logits_of(fresh, IDS[None]))
-    assert not torch.equal(copied.run(IDS).blocks[-1].output, first.blocks[-1].output)
-    for each in (network, whole):
-        assert torch.equal(each.run(IDS).blocks[-1].output, first.blocks[-1].output)
 
 
 def test_a_trace_is_shown_in_a_notebook_with_all_its_blocks_and_pickled(

@@ -21,10 +21,10 @@ from ffnviz.cli import main
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, install, use
 from ffnviz.models.external import memory, opening
-from ffnviz.models.external.opening import open_external
+from ffnviz.models.external.opening import from_module, open_external
 from ffnviz.models.external.refusal import CannotOpenError
 from tests.models.external.families import FAMILIES, GPT2, HEADS, SIZES, build
-from tests.models.external.folders import BROKEN, configure, save, save_with
+from tests.models.external.folders import BROKEN, TOKENIZERS, configure, save, save_with
 from tests.models.external.tokenizers import word_piece
 
 
@@ -62,8 +62,8 @@ def test_two_networks_in_folders_of_one_name_are_told_apart(
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in colours)
 
 
-@pytest.mark.parametrize("family", ["BERT", "GPT-2", "Llama", "BERT without a head"])
-def test_a_saved_network_opens_and_says_what_it_is(
+@pytest.mark.parametrize("family", ["BERT", "GPT-2", "Gemma 4", "BERT without a head"])
+def test_a_saved_network_says_what_it_is_and_is_the_one_in_memory_to_the_bit(
     family: str, folders: Callable[[str], Path]
 ) -> None:
     said: list[str] = []
@@ -72,13 +72,12 @@ def test_a_saved_network_opens_and_says_what_it_is(
     assert "float32" in said[0]
     assert [line[:2] for line in said[1:]] == ["E1", "E2", "E3", "E4", "E5"]
     assert network.label == family
-    bare = build(FAMILIES[family])
-    trace = network.trace("the cat sat")
-    with torch.inference_mode():
-        told: Any = bare(input_ids=trace.ids[None], output_hidden_states=True)
-    assert torch.allclose(trace.embedding, told.hidden_states[0], atol=1e-6)
-    if network.card.has_word_head:
-        assert torch.allclose(trace.logits, told.logits[0], atol=2e-5)
+    here = from_module(build(FAMILIES[family]), TOKENIZERS[family](), family)
+    assert here.proof.errors == network.proof.errors
+    assert here.sizes == network.sizes
+    one, other = here.trace("the cat sat"), network.trace("the cat sat")
+    assert one.tokens == other.tokens
+    assert torch.equal(one.final, other.final)
 
 
 @pytest.mark.parametrize("fault", BROKEN)

@@ -20,6 +20,7 @@ from ffnviz.models.external.proof import EQUATIONS, probe_ids, prove
 from ffnviz.models.external.refusal import NotProvedError
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from tests.models.external.families import FAMILIES, HEADS, IDS, WIDE, build, two_texts
+from tests.models.external.folders import network_of
 from tests.models.external.tokenizers import metaspace
 
 BERT = ("intermediate.dense", None, "output.dense", "GELU", "post")
@@ -125,9 +126,7 @@ def test_a_multiplier_near_a_short_number_is_what_it_is(written: float) -> None:
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "Llama", "Gemma 3"])
-def test_another_probe_and_half_precision_prove_the_same(
-    family: str, network_of: Callable[[str], ExternalNetwork]
-) -> None:
+def test_another_probe_and_half_precision_prove_the_same(family: str) -> None:
     names = [each.ffn.down.name for each in network_of(family).proof.blocks]
     again = prove(build(FAMILIES[family]), two_texts(2, 5), 2)
     assert [each.ffn.down.name for each in again.blocks] == names
