@@ -57,9 +57,7 @@ def _written(x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("what", MIXED)
 @pytest.mark.parametrize("inference", [False, True])
-def test_an_operation_on_two_devices_is_an_error(
-    gpu: torch.device, what: str, inference: bool
-) -> None:
+def test_two_devices_are_an_error(gpu: torch.device, what: str, inference: bool) -> None:
     with torch.inference_mode(inference):
         there = HERE.to(gpu)
         with pytest.raises(RuntimeError, match=r"all tensors to be on the same device|generator"):

@@ -150,9 +150,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_what_was_there_and_nothing_els
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_process_killed_at_any_moment_leaves_the_old_or_the_new(
-    tmp_path: Path, kind: str
-) -> None:
+def test_a_process_killed_at_any_moment_leaves_old_or_new(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "place"
     done = subprocess.run(
         [sys.executable, "-m", "tests.models.test_atomic", kind, str(place)],
@@ -203,9 +201,7 @@ def test_an_interruption_in_the_block_leaves_the_old_folder(tmp_path: Path) -> N
     assert hidden(tmp_path) == []
 
 
-def test_what_somebody_is_writing_is_left_alone_and_what_a_killed_one_left_goes(
-    tmp_path: Path,
-) -> None:
+def test_a_draft_in_use_is_left_alone_and_that_of_a_killed_process_goes(tmp_path: Path) -> None:
     (tmp_path / ".ffnviz-0123456789abcdef.draft").mkdir()
     (tmp_path / ".ffnviz-fedcba9876543210.draft").write_bytes(b"half")
     with new_folder(tmp_path / "folder") as folder:

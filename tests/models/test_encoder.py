@@ -35,9 +35,7 @@ def some_ids(*shape: int) -> torch.Tensor:
 
 
 @BOTH_NORMS
-def test_the_stream_is_the_sum_of_what_was_written_normed_before_it_is_read_or_after(
-    norm: str,
-) -> None:
+def test_the_stream_is_the_sum_of_what_was_written(norm: str) -> None:
     module = encoder(norm=norm)
     trace = module(IDS)
     for block, record in zip(cast(list[Block], list(module.blocks)), trace.blocks, strict=True):
@@ -74,9 +72,7 @@ def test_each_block_starts_where_the_one_before_it_ended_and_a_pass_can_too(norm
 
 
 @BOTH_NORMS
-def test_dropout_takes_half_of_all_that_is_added_and_doubles_the_rest_in_training_only(
-    norm: str,
-) -> None:
+def test_dropout_takes_half_of_all_that_is_added_in_training_only(norm: str) -> None:
     assert torch.equal(encoder(norm=norm, dropout=0.5)(IDS).logits, encoder(norm=norm)(IDS).logits)
     # Without LayerNorms, and with W2 taken out, one sees what was dropped.
     block = Block(EncoderConfig(d_model=24, n_heads=3, d_ff=24, norm=norm, dropout=0.5)).train()
@@ -129,9 +125,7 @@ def test_the_logits_can_be_made_at_a_few_positions_only() -> None:
 
 @BOTH_NORMS
 @pytest.mark.parametrize("activation", ["gelu", "swiglu"])
-def test_the_gradient_reaches_every_weight_and_is_that_of_a_finite_difference(
-    norm: str, activation: str
-) -> None:
+def test_every_gradient_is_that_of_a_finite_difference(norm: str, activation: str) -> None:
     module, step = encoder(norm=norm, activation=activation).double(), 1e-6
 
     def loss() -> torch.Tensor:

@@ -200,9 +200,7 @@ def two(tmp_path: Path, tokenizer: Tokenizer, tiny_encoder: Encoder) -> tuple[Pa
 
 
 @pytest.mark.parametrize("part", [*PARTS, "training.json"])
-def test_a_part_that_is_another_models_or_has_one_bit_flipped_is_refused_by_name(
-    two: tuple[Path, Path], part: str
-) -> None:
+def test_a_damaged_or_exchanged_part_is_refused_by_name(two: tuple[Path, Path], part: str) -> None:
     one, other = two
     own = bytearray((one / part).read_bytes())
     shutil.copy(other / part, one / part)

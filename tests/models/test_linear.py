@@ -12,6 +12,7 @@ from ffnviz.models.encoder import linear as module
 from ffnviz.models.encoder.linear import SMALL, Linear, linear, onednn_is_quicker, take_onednn
 
 TEXT = "The little girl opened the [MASK] and looked out at the cat."
+Shapes = list[tuple[int, ...]]
 HAS_ONEDNN = module._is_right()
 needs_onednn = pytest.mark.skipif(not HAS_ONEDNN, reason="no oneDNN in this PyTorch")
 
@@ -32,9 +33,9 @@ def onednn(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Shapes:
     """The shapes that oneDNN was asked for."""
-    shapes: list[tuple[int, ...]] = []
+    shapes: Shapes = []
     own = module._by_onednn
 
     def counted(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -47,9 +48,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("bias", [True, False])
 @torch.inference_mode()
-def test_it_is_the_product_in_float64_up_to_rounding(
-    onednn: bool, asked: list[tuple[int, ...]], bias: bool
-) -> None:
+def test_it_is_the_product_up_to_rounding(onednn: bool, asked: Shapes, bias: bool) -> None:
     shapes = [(1, 512), (24, 512), (3, 5, 512), (512,)]
     layer = Linear(512, 300, bias)
     for shape in shapes:
@@ -66,9 +65,7 @@ def test_it_is_the_product_in_float64_up_to_rounding(
 
 
 @pytest.mark.usefixtures("onednn")
-def test_gradients_other_types_and_small_matrices_stay_with_pytorch(
-    asked: list[tuple[int, ...]],
-) -> None:
+def test_gradients_other_types_and_small_matrices_stay_with_pytorch(asked: Shapes) -> None:
     layer, other = Linear(512, 300), nn.Linear(512, 300)
     other.load_state_dict(layer.state_dict())
     x = torch.randn(4, 512, generator=torch.Generator().manual_seed(1))

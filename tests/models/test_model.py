@@ -46,9 +46,7 @@ def test_a_trace_knows_its_text_and_is_the_same_to_the_bit_each_time(tiny: Model
     assert torch.equal(tiny.trace(TEXT).logits, trace.logits)
 
 
-def test_a_text_that_fills_all_positions_is_traced_whole_and_a_longer_one_is_cut(
-    tiny: Model,
-) -> None:
+def test_a_text_that_fills_all_positions_is_whole_and_a_longer_one_cut(tiny: Model) -> None:
     trace = tiny.trace("[MASK]" * 128)
     assert (len(trace.tokens), trace.n_left_out) == (128, 0)
     text = "the cat and " * 100

@@ -25,9 +25,7 @@ LAYERS: dict[str, Callable[[], nn.Module]] = {
 
 
 @pytest.mark.parametrize("make", LAYERS.values(), ids=LAYERS.keys())
-def test_a_generator_gives_the_weights_that_a_seeded_process_gives(
-    make: Callable[[], nn.Module],
-) -> None:
+def test_a_generator_draws_as_a_seeded_process_does(make: Callable[[], nn.Module]) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         expected = [make().state_dict(), make().state_dict()]

@@ -131,9 +131,7 @@ def test_a_trace_tells_what_it_holds_and_can_let_go_of_it(tokenizer: Tokenizer) 
     assert nbytes_of([]) == 0
 
 
-def test_threads_that_ask_and_forget_at_once_get_whole_and_equal_values(
-    tokenizer: Tokenizer,
-) -> None:
+def test_threads_that_ask_and_forget_at_once_get_equal_values(tokenizer: Tokenizer) -> None:
     """But for the last bits: on some processors they depend on where a tensor lies."""
 
     def equal(one: Tensor, other: Tensor) -> bool:

@@ -99,9 +99,7 @@ def test_the_stream_is_read_at_one_place_more(gemma: ExternalNetwork) -> None:
     assert readings["per layer input 3"].probability != readings["FFN 3"].probability
 
 
-def test_part_of_a_trace_several_one_from_a_file_and_a_table_have_it(
-    gemma: ExternalNetwork, tmp_path: Path
-) -> None:
+def test_what_is_made_of_a_trace_has_it(gemma: ExternalNetwork, tmp_path: Path) -> None:
     trace = gemma.trace(TEXT)
     trace.save(tmp_path / "trace")
     saved = ffnviz.Trace.load(tmp_path / "trace")

@@ -226,9 +226,7 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_later_passes_are_the_changed_networks_and_an_earlier_trace_refuses_what_it_lacks(
-    change: str,
-) -> None:
+def test_later_passes_are_the_changed_networks_and_an_earlier_trace_refuses(change: str) -> None:
     model, network = opened()
     before, had = network.trace(TEXT), network.fingerprint
     held = network.trace(TEXT, hold="all")

@@ -42,7 +42,7 @@ def test_its_ffn_in_float64_is_the_networks_own(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT"])
-def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(
+def test_claims_of_the_ffn_hold_or_fail_as_they_must(
     family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = subject(network_of(family))
@@ -97,9 +97,7 @@ def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large() -> Non
     assert bool((off <= ffn_bound(single, x).double()).all())
 
 
-def test_what_is_no_claim_of_the_ffn_says_why_it_is_not_tested(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_no_claim_of_the_ffn_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     card = network_of("GPT-2").card
     assert {each.name for each in EXPERIMENTS if not missing(card, each.needs)} == OF_THE_FFN
     # A fit takes seconds; of trainings there are claims only once all of them are done.

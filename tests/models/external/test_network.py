@@ -33,9 +33,7 @@ def test_hooks_leave_the_result_as_it_is_to_the_bit(network: ExternalNetwork) ->
     assert torch.equal(returned.logits if hasattr(returned, "logits") else returned[0], bare)
 
 
-def test_hidden_recomputed_is_hidden_seen_and_only_streams_are_kept(
-    one_of_a_kind: ExternalNetwork,
-) -> None:
+def test_hidden_is_computed_again_and_streams_kept(one_of_a_kind: ExternalNetwork) -> None:
     network = one_of_a_kind
     held = network.run(IDS, hold=range(network.sizes.n_blocks))
     later = network.run(IDS)
@@ -57,9 +55,7 @@ def fails(_: Tensor) -> None:
     raise ZeroDivisionError
 
 
-def test_hidden_is_shown_as_the_last_layer_reads_it_and_nothing_behind_it_runs(
-    one_of_a_kind: ExternalNetwork,
-) -> None:
+def test_hidden_is_shown_and_nothing_behind_it_runs(one_of_a_kind: ExternalNetwork) -> None:
     """Against the unmodified network: what its down projections read in a pass of its own."""
     network = one_of_a_kind
     ids, blocks = two_texts(), network.proof.blocks
@@ -122,9 +118,7 @@ def test_the_views_are_the_equations(network: ExternalNetwork) -> None:
         assert list(parts) == ["word"]
 
 
-def test_logits_are_products_with_word_vectors_where_the_card_says_so(
-    network: ExternalNetwork,
-) -> None:
+def test_logits_are_products_with_word_vectors(network: ExternalNetwork) -> None:
     trace, head = network.run(IDS), network.head
     if head is None:
         with pytest.raises(NotForThisNetwork, match="no word head"):
@@ -186,9 +180,7 @@ def test_each_of_many_texts_is_what_it_is_alone(network: ExternalNetwork) -> Non
     assert_allclose(walked[-1].output, both.blocks[-1].output)
 
 
-def test_one_that_does_not_leave_padding_out_reads_texts_of_one_length_together(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_padding_texts_of_one_length_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
     network = network_of("BERT")
     monkeypatch.setitem(network.__dict__, "_ignores_padding", False)
     same = ["the cat sat", "the mat sat", *TEXTS]
@@ -239,9 +231,7 @@ def test_a_text_that_is_too_long_says_so() -> None:
         network.run(torch.zeros(65, dtype=torch.long))
 
 
-def test_a_trace_is_shown_in_a_notebook_with_all_its_blocks_and_pickled(
-    one_of_a_kind: ExternalNetwork,
-) -> None:
+def test_a_trace_is_shown_whole_and_pickled(one_of_a_kind: ExternalNetwork) -> None:
     trace, card = one_of_a_kind.trace("The cat sat."), one_of_a_kind.card
     header, arrays = contents(ffnviz.show(trace).html)
     assert [each["id"] for each in header["networks"]] == [card.id]

@@ -29,14 +29,8 @@ from tests.models.external.tokenizers import word_piece
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    place = tmp_path_factory.mktemp("networks")
-
-    def one(family: str) -> Path:
-        folder: Path = place / family
-        return folder if folder.is_dir() else save(family, folder)
-
-    return one
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save("GPT-2", tmp_path_factory.mktemp("networks") / "GPT-2")
 
 
 def refused(name: str | Path, device: str = "cpu", revision: str | None = None) -> str:
@@ -48,7 +42,7 @@ def refused(name: str | Path, device: str = "cpu", revision: str | None = None) 
     return said
 
 
-def test_two_networks_in_folders_of_one_name_are_told_apart(
+def test_folders_of_one_name_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "_OPENED", {})
@@ -64,10 +58,10 @@ def test_two_networks_in_folders_of_one_name_are_told_apart(
 
 @pytest.mark.parametrize("family", ["BERT", "GPT-2", "Gemma 4", "BERT without a head"])
 def test_a_saved_network_says_what_it_is_and_is_the_one_in_memory_to_the_bit(
-    family: str, folders: Callable[[str], Path]
+    family: str, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    network = open_external(NetworkRequest(str(folders(family))), say=said.append)
+    network = open_external(NetworkRequest(str(save(family, tmp_path / family))), say=said.append)
     assert "parameters" in said[0]
     assert "float32" in said[0]
     assert [line[:2] for line in said[1:]] == ["E1", "E2", "E3", "E4", "E5"]
@@ -81,12 +75,10 @@ def test_a_saved_network_says_what_it_is_and_is_the_one_in_memory_to_the_bit(
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-def test_what_is_wrong_with_a_folder_is_said(
-    fault: str, folders: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_what_is_wrong_with_a_folder_is_said(fault: str, gpt2: Path, tmp_path: Path) -> None:
     breaks, said = BROKEN[fault]
     folder = tmp_path / "mine"
-    shutil.copytree(folders("GPT-2"), folder)
+    shutil.copytree(gpt2, folder)
     breaks(folder)
     with pytest.raises(CannotOpenError, match=said):
         open_external(NetworkRequest(str(folder)))
@@ -131,30 +123,26 @@ def test_what_the_hub_says_is_passed_on(
     assert said in refused("somebody/something", revision="abc")
 
 
-def test_what_does_not_fit_is_not_loaded(
-    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_is_not_loaded(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "free_bytes", lambda _: memory.RESERVED_BYTES + 70_000)
     monkeypatch.setattr(opening, "loaded", pytest.fail)
-    said = refused(folders("GPT-2"))
+    said = refused(gpt2)
     assert "--dtype bfloat16" in said
     monkeypatch.setattr(opening, "free_bytes", lambda _: memory.RESERVED_BYTES + 20_000)
-    assert "10,000 parameters would fit" in refused(folders("GPT-2"))
+    assert "10,000 parameters would fit" in refused(gpt2)
 
 
-def test_what_is_missing_on_the_way_is_said(
-    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_on_the_way_is_said(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
     with monkeypatch.context() as patch:
         patch.setattr(T.AutoModelForCausalLM, "from_pretrained", full)
-        assert "memory ran out" in refused(folders("GPT-2"))
+        assert "memory ran out" in refused(gpt2)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert "--device cpu" in refused(folders("GPT-2"), device="cuda")
+    assert "--device cpu" in refused(gpt2, device="cuda")
     monkeypatch.setitem(sys.modules, "transformers", None)
-    assert install("hf") in refused(folders("GPT-2"))
+    assert install("hf") in refused(gpt2)
 
 
 def test_a_large_network_is_sized_by_its_shapes_and_takes_half_precision() -> None:
@@ -255,11 +243,11 @@ def test_too_many_blocks_are_refused_before_they_are_built(
 
 
 def test_a_fault_of_our_own_is_not_said_to_be_the_networks(
-    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    gpt2: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(*_: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr("ffnviz.models.external.proof.find_ffn", ours)
     with pytest.raises(ZeroDivisionError):
-        open_external(NetworkRequest(str(folders("GPT-2"))))
+        open_external(NetworkRequest(str(gpt2)))

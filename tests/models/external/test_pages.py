@@ -217,9 +217,7 @@ def test_the_working_of_a_gated_neuron_ends_in_a_product(heads: list[str]) -> No
     )
 
 
-def test_it_writes_on_and_compares_with_a_mask_only_where_the_network_has_one(
-    heads: list[str],
-) -> None:
+def test_it_compares_with_a_mask_where_the_network_has_one(heads: list[str]) -> None:
     for kind, masked in (("GPT-2", False), ("BERT", True)):
         heads.clear()
         opened("vocabulary", text="the cat", part="write", twin=KINDS[kind], words="3")
@@ -230,9 +228,7 @@ def test_it_writes_on_and_compares_with_a_mask_only_where_the_network_has_one(
     assert "Type one first" in blank.said
 
 
-def test_an_index_of_its_neurons_is_shown_once_there_is_one(
-    heads: list[str], tmp_path: Path
-) -> None:
+def test_an_index_is_shown_once_there_is_one(heads: list[str], tmp_path: Path) -> None:
     network = registry.open_network(KINDS["Llama"], "cpu")
     texts = [Probe("the cat sat on the mat.", ("cat",)), Probe("the door.", ("door",))]
     made = build_index(network, texts * 4, ("cat", "door"), "eight texts")
