@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -222,20 +223,23 @@ def test_what_a_trace_shows_is_what_was_edited(one_of_a_kind: ExternalNetwork) -
     """At each place: fixed values are found there, and streams before it are as they were."""
     network = one_of_a_kind
     plain = network.run(IDS)
-    values = torch.randn(8, network.sizes.d_model, generator=torch.Generator().manual_seed(6))
-    for at in ("input", "middle", "output", "ffn"):
+    for at in ("input", "middle", "hidden", "ffn", "output"):
         if at == "middle" and network.proof.blocks[1].stream.kind == "parallel":
             continue
+        width = network.sizes.d_ff if at == "hidden" else network.sizes.d_model
+        values = torch.randn(8, width, generator=torch.Generator().manual_seed(6))
         run = network.run(IDS, [Edit(1, value=values, at=at)])
-        block = run.blocks[1]
-        found = block.ffn.output if at == "ffn" else getattr(block, at)
+        block, ffn = run.blocks[1], run.blocks[1].ffn
+        found = attrgetter({"hidden": "ffn.hidden", "ffn": "ffn.output"}.get(at, at))(block)
         assert_allclose(found, values.expand(2, 8, -1), atol=1e-5)
         assert torch.equal(run.blocks[0].output, plain.blocks[0].output)
-        if at in ("output", "ffn"):
+        if at in ("hidden", "ffn", "output"):
             assert torch.equal(block.middle, plain.blocks[1].middle)
-        if at == "ffn":
-            with_it = network.stream_with(plain, 1, block.ffn.output)
+        if at in ("hidden", "ffn"):
+            with_it = network.stream_with(plain, 1, ffn.output)
             assert_allclose(with_it, run.blocks[-1].output, atol=1e-4)
+        if at == "hidden":
+            assert_allclose(ffn.output, network.ffn(1).write(ffn.hidden), atol=1e-5)
     assert all(proved.attention is not None for proved in network.proof.blocks)
     direction = torch.arange(32.0)
     run = network.run(IDS, [Edit(0, add=direction, tokens=[3], at="attention")])

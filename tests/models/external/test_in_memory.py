@@ -92,7 +92,7 @@ def test_what_cannot_be_seen_is_refused_in_a_sentence() -> None:
         from_module(gpt2(), object())
 
 
-@pytest.mark.parametrize("family", ["GPT-2", "BERT", "Llama", "Granite", "Gemma 4"])
+@pytest.mark.parametrize("family", ["GPT-2", "BERT", "Gemma 4"])
 def test_a_network_in_float64_opens_and_is_the_network(family: str) -> None:
     """Its own float64 pass is the reference."""
     model: Any = build(FAMILIES[family]).double()

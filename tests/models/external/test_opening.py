@@ -166,11 +166,6 @@ VISION: dict[str, Any] = {
     "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 88,
     "image_size": 16, "patch_size": 8,
 }  # fmt: skip
-PERCEIVER: dict[str, Any] = {
-    "num_latents": 8, "d_latents": 32, "d_model": 32, "num_blocks": 1,
-    "num_self_attends_per_block": 2, "num_self_attention_heads": 4,
-    "num_cross_attention_heads": 4, "vocab_size": 97, "max_position_embeddings": 64,
-}  # fmt: skip
 
 
 def _gpt2(**sizes: int) -> Any:
@@ -187,12 +182,8 @@ def _rotary_of_another_width() -> Any:
     return T.DeepseekV3ForCausalLM(config)
 
 
-NO_WORDS = "transformers finds no table of word vectors in a "
 UNLIKE_MOST: dict[str, tuple[Callable[[], Any], str]] = {
-    "ViT": (lambda: T.ViTModel(T.ViTConfig(**VISION)), f"{NO_WORDS}ViT"),
-    "Perceiver": (lambda: T.PerceiverForMaskedLM(T.PerceiverConfig(**PERCEIVER)),
-                  f"{NO_WORDS}Perceiver"),
-    "Canine": (lambda: T.CanineModel(T.CanineConfig(**SIZES)), f"{NO_WORDS}Canine"),
+    "ViT": (lambda: T.ViTModel(T.ViTConfig(**VISION)), "no table of word vectors in a ViT"),
     "one token": (lambda: _gpt2(n_positions=1), "too few tokens at once for a text of two words"),
     "no block": (lambda: _gpt2(n_layer=0), "gives it 0 blocks, so there is no FFN to show"),
     "blocks that no hook sees": (

@@ -225,13 +225,8 @@ EXPERTS: dict[str, Any] = {"num_experts": 4, "num_experts_per_tok": 2, "moe_inte
 MIXTURES: list[tuple[Callable[[], nn.Module], str, int]] = [
     (causal("Mixtral", **WIDE, num_local_experts=4, num_experts_per_tok=2), "E2", 0),
     (causal("Qwen2Moe", **HEADS, **EXPERTS, mlp_only_layers=[0]), "E3", 1),
-    (causal("DeepseekV3", **{**HEADS, "num_key_value_heads": 4}, q_lora_rank=16, kv_lora_rank=16,
-            qk_rope_head_dim=8, qk_nope_head_dim=8, v_head_dim=8, n_routed_experts=4,
-            num_experts_per_tok=2, n_group=1, topk_group=1, moe_intermediate_size=24,
-            first_k_dense_replace=1), "E3", 1),
     (causal("Llama4Text", **WIDE, **IDS, num_local_experts=4, intermediate_size_mlp=88,
             attention_chunk_size=64), "E3", 0),
-    (causal("Qwen3Next", **WIDE, **EXPERTS, layer_types=["full_attention"] * 2), "E3", 0),
     (lambda: T.SwitchTransformersEncoderModel(T.SwitchTransformersConfig(
         d_model=32, d_kv=8, d_ff=88, num_layers=2, num_heads=4, vocab_size=97, num_experts=4,
         num_sparse_encoder_layers=1)), "E2", 1),
