@@ -13,69 +13,39 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.spelling import READ_AS, as_read, as_read_with_ends
 from ffnviz.training.corpus import read_books
 
-# As a plain keyboard types them; below, what other keyboards make of them.
-SENTENCES = (
-    "I don't [MASK] it.",
-    '"Come in," said the old man, "and sit down."',
-    "She said: \"He told me, 'Wait here!', and [MASK].\"",
-    "It wasn't John's [MASK]; it was the Smiths' dog.",
-    "He opened the door--and saw [MASK].",
-    "Well... I don't know what you [MASK]...",
-    "The war of 1914-18 was a long-drawn-out [MASK].",
-    "'Tis the season, isn't it?",
-    '"[MASK]!" he cried; "where are you?"',
-    "My father -- an old man -- couldn't [MASK] any more.",
-)
-
-
-def quotes(opening: str, closing: str, single: str, half: str) -> list[tuple[str, str]]:
-    """Marks that open and close; a single one within a word is `half`, as an apostrophe."""
-    return [(r'"(?=[\w\[\'])', opening), ('"', closing), (r"(?<!\w)'(?=\w)", single), ("'", half)]
-
-
-ENGLISH = quotes("“", "”", "‘", "’")
-ELLIPSIS, DASH, BETWEEN_SPACES = (r"\.\.\.", "…"), ("--", "—"), (" -- ", " – ")
-# What each puts in place of what the plain one types, one after the other.
-KEYBOARDS: dict[str, list[tuple[str, str]]] = {
-    # Smart punctuation: quotes that turn, a dash for two hyphens, one sign for three stops.
-    "iOS": [*ENGLISH, DASH, ELLIPSIS],
-    # Straight quotes; dash and ellipsis by a long press, the wrong accent for an apostrophe.
-    "Android": [DASH, ELLIPSIS, ("'", "´")],
-    # As above, an en dash between spaces, its hyphens that break or do not.
-    "Microsoft Word": [
-        *(*ENGLISH, BETWEEN_SPACES, DASH, (r"(?<=\d)-(?=\d)", "–"), ELLIPSIS),
-        *(("season", "sea\N{SOFT HYPHEN}son"), ("-", "\N{NON-BREAKING HYPHEN}")),
-    ],
-    # Guillemets with spaces within, and a space before what is drawn in two parts.
-    "French": [
-        *quotes("«\N{NO-BREAK SPACE}", "\N{NO-BREAK SPACE}»", "‹", "’"),
-        *(("([?!;:])", "\N{NARROW NO-BREAK SPACE}\\1"), (" --", " –"), DASH),
-    ],
-    # Marks that open below and close as English ones open; ‘ for an apostrophe at a word's end.
-    "German": [*quotes("„", "“", "‚", "’"), (r"’(?!\w)", "‘"), ELLIPSIS, BETWEEN_SPACES],
+# What a keyboard makes of a sentence, and the same as a plain one types it.
+TYPED = {
+    "iOS": ("“I don’t [MASK],” he said—“well…”", '"I don\'t [MASK]," he said--"well..."'),
+    "Android": ("It isn´t John´s [MASK]…", "It isn't John's [MASK]..."),
+    "Microsoft Word": (
+        "‘Tis the sea\N{SOFT HYPHEN}son – a long\N{NON-BREAKING HYPHEN}drawn [MASK] of 1914–18.",
+        "'Tis the season -- a long-drawn [MASK] of 1914-18.",
+    ),
+    "French": (
+        "«\u00a0He said: ‹Wait\u202f!› –\u00a0[MASK]\u00a0»",
+        "\"He said: 'Wait!' -- [MASK]\"",
+    ),
+    "German": (
+        "„[MASK]!“ he cried; ‚it is the Smiths‘ dog‘",
+        "\"[MASK]!\" he cried; 'it is the Smiths' dog'",
+    ),
+    "German books": ("»Where is the ›[MASK]‹?«―", "\"Where is the '[MASK]'?\"--"),
 }
 
 
-def typed_on(keyboard: str, sentence: str) -> str:
-    for plain, typed in KEYBOARDS[keyboard]:
-        sentence = re.sub(plain, typed, sentence)
-    return sentence
-
-
-@pytest.mark.parametrize("keyboard", KEYBOARDS)
+@pytest.mark.parametrize("keyboard", TYPED)
 def test_a_sentence_is_read_alike_whoever_types_it(keyboard: str) -> None:
     tokenizer = load("relu").tokenizer
-    for sentence in SENTENCES:
-        typed = typed_on(keyboard, sentence)
-        plain, other = tokenizer.encode(sentence), tokenizer.encode(typed)
-        assert other.ids == plain.ids, sentence
-        assert tokenizer.encode_many([typed, sentence]) == [plain.ids, plain.ids]
-        assert other.text == typed == "".join(token.text for token in other.tokens)
-        letters, others = (
-            ["".join(filter(str.isalnum, token.text)) for token in encoding.tokens]
-            for encoding in (plain, other)
-        )
-        assert letters == others, sentence
+    typed, sentence = TYPED[keyboard]
+    plain, other = tokenizer.encode(sentence), tokenizer.encode(typed)
+    assert tokenizer.encode_many([typed, sentence]) == [other.ids, plain.ids]
+    assert other.ids == plain.ids
+    assert other.text == typed == "".join(token.text for token in other.tokens)
+    letters, others = (
+        ["".join(filter(str.isalnum, token.text)) for token in encoding.tokens]
+        for encoding in (plain, other)
+    )
+    assert letters == others
     tokens = tokenizer.encode("I don’t [MASK] it.").tokens
     assert "’t" in [token.text for token in tokens], "in the person's own spelling"
 
