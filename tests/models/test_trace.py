@@ -252,12 +252,6 @@ def tokens(*texts: str) -> list[Token]:
     return made
 
 
-def test_words_are_all_between_special_tokens() -> None:
-    assert words_among(tokens("[CLS]", "", "", "[SEP]")) == range(1, 3)
-    assert words_among(tokens("", "")) == range(2)
-    assert words_among(tokens("[CLS]", "[SEP]")) == range(2), "nothing else is there to show"
-
-
 def test_a_token_finds_the_one_of_another_tokenizer_that_reads_its_last_character() -> None:
     ours = tokens("the", " cats", " sat")
     theirs = tokens("[CLS]", "the", " cat", "s", " s", "at", "[SEP]")
@@ -266,3 +260,5 @@ def test_a_token_finds_the_one_of_another_tokenizer_that_reads_its_last_characte
     assert aligned_tokens(theirs, theirs) == [*range(7)]
     assert aligned_tokens(tokens("a", "b", "c"), tokens("a", "b")) == [0, 1, 1]
     assert aligned_tokens(tokens("é", ""), tokens("é")) == [0, 0]
+    assert words_among(theirs) == range(1, 6), "all between special tokens"
+    assert words_among(tokens("[CLS]", "[SEP]")) == range(2), "nothing else is there to show"
