@@ -64,13 +64,6 @@ def test_what_else_is_refused_and_how_it_is_said() -> None:
         EncoderConfig.from_dict({"d_hidden": 3})
 
 
-def test_the_default_is_the_block_of_the_original_paper_and_cannot_be_changed() -> None:
-    config = EncoderConfig()
-    assert (config.d_model, config.n_heads, config.d_ff, config.d_head) == (512, 8, 2_048, 64)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        config.d_ff = 1  # type: ignore[misc]
-
-
 @st.composite
 def configs(draw: st.DrawFn) -> EncoderConfig:
     """Any configuration that is allowed."""
