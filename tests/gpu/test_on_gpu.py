@@ -20,6 +20,7 @@ from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.cli import main
 from ffnviz.models.network import Network
 from ffnviz.parts import PAGES
+from ffnviz.parts.neurons.superposition import pack
 from ffnviz.parts.part import Part
 from ffnviz.state import run_factory
 from ffnviz.state.run_factory import Gpu
@@ -151,6 +152,8 @@ def test_an_index_is_that_of_the_cpu(model_folder: Path, tmp_path: Path) -> None
 QUICK = {
     "ffnviz.analysis.lab.EXPERIMENTS": EXPERIMENTS[:3],  # the others have parts of their own
     "ffnviz.analysis.lab.fitting.STEPS": 8,
+    "ffnviz.analysis.lab.bend_deleted.INPUTS": 600,
+    "ffnviz.parts.neurons.superposition.pack": partial(pack, steps=8),
     "ffnviz.parts.neurons.capacity.COUNTS": (1, 64),
     "ffnviz.analysis.timing.growth.LENGTHS": (8, 16),
     "ffnviz.analysis.timing.growth.WIDTHS": (512, 1_024),
@@ -163,7 +166,8 @@ QUICK = {
     "ffnviz.parts.dimensions.cost.RUNS": 1,
     "ffnviz.parts.lab.summary.EXPERIMENTS": EXPERIMENTS[:3],
     "ffnviz.parts.neurons.fact.COUNTS": (1, 5),
-    "ffnviz.parts.neurons.fact.EVERY": 40,
+    "ffnviz.parts.neurons.fact.EVERY": 200,
+    "ffnviz.parts.dimensions.memory.RUNS": 1,
 }
 ASKED = {"text": "She [MASK] the dog.", "repeats": "5", "memory_tokens": "256"}
 # What they say is how long something took, so it differs from run to run.

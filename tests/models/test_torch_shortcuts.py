@@ -17,7 +17,6 @@ LAYERS: dict[str, Callable[[], nn.Module]] = {
     "Linear": lambda: nn.Linear(7, 5),
     "Embedding": lambda: nn.Embedding(11, 6),
     "Conv1d": lambda: nn.Conv1d(6, 6, 3, padding=1),
-    "RNN": lambda: nn.RNN(6, 6, 3, batch_first=True),
     "LSTM": lambda: nn.LSTM(6, 6, 3, batch_first=True),
     "gated FFN": lambda: feed_forward(8, 16, "geglu"),
     "decoder block": lambda: DecoderBlock(CONFIG),

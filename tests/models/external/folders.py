@@ -1,7 +1,9 @@
 """Networks as people have them, in memory or in a folder: sound ones, and each fault of one."""
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,23 @@ def network_of(family: str) -> ExternalNetwork:
     """One of a family, proved once for all tests."""
     model, words = build(FAMILIES[family]), ExternalTokenizer(TOKENIZERS[family](), 97)
     return proved_network(model, words, two_texts(), 6, family.lower(), family, "#009e73")
+
+
+@contextmanager
+def counted(network: ExternalNetwork) -> Iterator[Counter[str]]:
+    """How often each block and each FFN runs meanwhile; those that share weights are one."""
+    runs: Counter[str] = Counter()
+    modules = {p.block: f"block {n}" for n, p in enumerate(network.proof.blocks)}
+    modules |= {p.ffn.down.module: f"FFN {n}" for n, p in enumerate(network.proof.blocks)}
+    handles = [
+        module.register_forward_pre_hook(lambda *_, name=name: runs.update([name]))
+        for module, name in modules.items()
+    ]
+    try:
+        yield runs
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def save(family: str, folder: Path) -> Path:

@@ -3,9 +3,6 @@
 A trace takes its own pass, and at most one more, whatever is asked of it.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from operator import attrgetter
 from pathlib import Path
@@ -25,7 +22,7 @@ from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, Trace
 from tests.models.external.by_hand import NAMES, hooked, logits_of
 from tests.models.external.families import FAMILIES, GPT2, build, two_texts
-from tests.models.external.folders import network_of
+from tests.models.external.folders import counted, network_of
 from tests.models.external.tokenizers import metaspace
 
 IDS = two_texts().clone()
@@ -88,23 +85,6 @@ def test_one_of_a_batch_and_one_from_a_file_have_theirs(tmp_path: Path) -> None:
     assert kept.causal
 
 
-@contextmanager
-def counted(network: ExternalNetwork) -> Iterator[Counter[str]]:
-    """How often each block and each FFN runs meanwhile."""
-    runs: Counter[str] = Counter()
-    modules = [(f"block {n}", p.block) for n, p in enumerate(network.proof.blocks)]
-    modules += [(f"FFN {n}", p.ffn.down.module) for n, p in enumerate(network.proof.blocks)]
-    handles = [
-        module.register_forward_pre_hook(lambda *_, name=name: runs.update([name]))
-        for name, module in modules
-    ]
-    try:
-        yield runs
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
 @pytest.mark.parametrize("family", NAMES)
 def test_patterns_of_all_blocks_take_one_pass_more(family: str) -> None:
     network = network_of(family)
@@ -132,17 +112,24 @@ def test_in_a_deep_network_too() -> None:
 @pytest.mark.parametrize("family", NAMES)
 def test_what_is_held_takes_no_pass_and_is_what_would_be_computed(family: str) -> None:
     network = network_of(family)
+    # Before and after each block, between its halves, and where more is added behind the FFN;
+    # what one writes the next one reads.
+    most = IDS.numel() * (network.sizes.trace_nbytes(1) + 8)
     for edits in ((), EDITS):
         late = network.run(IDS, edits)
+        assert late.nbytes <= most, "streams alone"
         with counted(network) as runs:
             held = network.run(IDS, edits, hold="all")
             made = [(block.attention, block.ffn) for block in held.blocks]
         assert set(runs.values()) == {1}
         for one, (attention, ffn) in zip(late.blocks, made, strict=True):
             for name, value in vars(one.ffn).items():
-                assert_allclose(getattr(ffn, name), value, atol=1e-6)
+                assert torch.equal(getattr(ffn, name), value), name
             for name in ("input", "weights", "values", "output"):
                 assert_allclose(getattr(attention, name), getattr(one.attention, name), atol=1e-6)
+        assert late.nbytes > most
+        late.forget()
+        assert late.nbytes <= most
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from tests.export.opened import contents
 from tests.models.external.by_hand import logits_of
 from tests.models.external.families import FAMILIES, KINDS, build, two_texts
-from tests.models.external.folders import network_of
+from tests.models.external.folders import counted, network_of
 
 IDS = two_texts()[0].clone()
 TEXTS = ["the cat sat on the mat", "she", "it sat"]
@@ -33,44 +33,20 @@ def test_hooks_leave_the_result_as_it_is_to_the_bit(network: ExternalNetwork) ->
     assert torch.equal(returned.logits if hasattr(returned, "logits") else returned[0], bare)
 
 
-def test_hidden_is_computed_again_and_streams_kept(one_of_a_kind: ExternalNetwork) -> None:
-    network = one_of_a_kind
-    held = network.run(IDS, hold=range(network.sizes.n_blocks))
-    later = network.run(IDS)
-    # Before and after each block, between its halves, and where more is added behind the FFN;
-    # what one writes the next one reads.
-    most = network.sizes.trace_nbytes(IDS.shape[0]) + IDS.nbytes
-    assert later.nbytes <= most
-    for seen, made in zip(held.blocks, later.blocks, strict=True):
-        assert seen.ffn_stages.held is not None
-        assert made.ffn_stages.held is None
-        for name, stage in vars(seen.ffn).items():
-            assert torch.equal(stage, getattr(made.ffn, name)), name
-    assert later.nbytes > most
-    later.forget()
-    assert later.nbytes <= most
-
-
 def fails(_: Tensor) -> None:
     raise ZeroDivisionError
 
 
 def test_hidden_is_shown_and_nothing_behind_it_runs(one_of_a_kind: ExternalNetwork) -> None:
-    network = one_of_a_kind
-    ids, n_blocks = two_texts(), network.sizes.n_blocks
-    run = network.run(ids)
-    down = {id(each.ffn.down.module): each.ffn.down.module for each in network.proof.blocks}
-    ran: list[int] = []
-    counting = [module.register_forward_hook(lambda *_: ran.append(1)) for module in down.values()]
+    network, ids = one_of_a_kind, two_texts()
+    run, n_blocks = network.run(ids), network.sizes.n_blocks
     for wanted in (range(n_blocks), [0], [n_blocks - 1]):
-        ran.clear()
         shown: list[Tensor] = []
-        network.show_hidden(ids, wanted, lambda hidden: shown.append(hidden.clone()))  # noqa: B023
+        with counted(network) as ran:
+            network.show_hidden(ids, wanted, lambda hidden, kept=shown: kept.append(hidden.clone()))
         for number, hidden in zip(wanted, shown, strict=True):
             assert torch.equal(hidden, run.blocks[number].ffn.hidden)
-        assert len(ran) == max(wanted)
-    for hook in counting:
-        hook.remove()
+        assert sum(n for name, n in ran.items() if name.startswith("block")) == max(wanted) + 1
     with pytest.raises(ValueError, match="there must be 1 to"):
         network.show_hidden(ids[:, :0], [0], print)
     with pytest.raises(ZeroDivisionError):

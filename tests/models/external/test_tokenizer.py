@@ -103,26 +103,25 @@ def test_of_a_long_text_the_first_tokens_and_the_special_one_at_its_end() -> Non
     assert encoding.left_out.startswith(" the cat")
 
 
-@pytest.mark.parametrize(
-    ("kind", "entry", "word", "label"),
-    [
-        ("WordPiece", "cat", " cat", "cat"),
-        ("WordPiece", "##g", "g", "-g"),
-        ("WordPiece", "[SEP]", "[SEP]", "[SEP]"),
-        ("byte level", "Ġt", " t", "t"),
-        ("byte level", "he", "he", "-he"),
-        ("byte level", "Ã", "\ufffd", "bytes c3"),
-        ("byte level", "Ġ", " ", "␣"),
-        ("SentencePiece", "▁cat", " cat", "cat"),
-        ("SentencePiece", "c", "c", "-c"),
-        ("SentencePiece", "</s>", "</s>", "</s>"),
+# An entry of the vocabulary, the text it stands for, and how it is written on a page.
+ENTRIES = {
+    "WordPiece": [("cat", " cat", "cat"), ("##g", "g", "-g"), ("[SEP]", "[SEP]", "[SEP]")],
+    "byte level": [
+        ("Ġt", " t", "t"),
+        ("he", "he", "-he"),
+        ("Ã", "\ufffd", "bytes c3"),
+        ("Ġ", " ", "␣"),
     ],
-)
-def test_how_an_entry_reads(kind: str, entry: str, word: str, label: str) -> None:
-    words = MADE[kind]
-    id_ = KINDS[kind]().convert_tokens_to_ids(entry)
-    assert words.word(id_) == word
-    assert words.label(id_) == label
+    "SentencePiece": [("▁cat", " cat", "cat"), ("c", "c", "-c"), ("</s>", "</s>", "</s>")],
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_how_an_entry_reads(kind: str) -> None:
+    words, named = MADE[kind], KINDS[kind]()
+    for entry, word, label in ENTRIES[kind]:
+        id_ = named.convert_tokens_to_ids(entry)
+        assert (words.word(id_), words.label(id_)) == (word, label), entry
 
 
 def test_many_texts_at_once_are_each_by_itself() -> None:
