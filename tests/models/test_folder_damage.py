@@ -104,7 +104,7 @@ WRONG_VALUES: list[tuple[str, Callable[[Any], Any], str, str]] = [
     (TOKENIZER, last_entry(5), TOKENIZER, ""),  # which another entry has
     (TOKENIZER, last_entry(299_999), TOKENIZER, ""),  # beyond the embedding
     *(
-        (COUNTS, lambda _, counts=counts: counts, COUNTS, "300 counts")  # type: ignore[misc]
+        (COUNTS, lambda _, counts=counts: counts, COUNTS, "300 counts")
         for counts in ({}, [1] * 299, *([1] * 299 + [odd] for odd in (-1, 0.5, True, "1", 10**30)))
     ),
 ]

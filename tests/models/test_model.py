@@ -37,15 +37,6 @@ def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
     return ours(tokenizer, **request.param)
 
 
-def test_a_trace_knows_its_text_and_is_the_same_to_the_bit_each_time(tiny: Model) -> None:
-    trace = tiny.trace(TEXT)
-    assert trace.ids.tolist() == tiny.tokenizer.encode(TEXT).ids
-    assert trace.text == TEXT == "".join(token.text for token in trace.tokens)
-    assert [token.id for token in trace.tokens] == trace.ids.tolist()
-    assert (trace.n_left_out, trace.left_out) == (0, "")
-    assert torch.equal(tiny.trace(TEXT).logits, trace.logits)
-
-
 def test_a_text_that_fills_all_positions_is_whole_and_a_longer_one_cut(tiny: Model) -> None:
     trace = tiny.trace("[MASK]" * 128)
     assert (len(trace.tokens), trace.n_left_out) == (128, 0)
@@ -62,7 +53,10 @@ def test_any_text_can_be_traced_but_the_empty_one(tiny: Model) -> None:
     for name, text in AWKWARD.items():
         trace = tiny.trace(text)
         assert trace.logits.isfinite().all(), name
-        assert "".join(token.text for token in trace.tokens) + trace.left_out == text, name
+        shown = "".join(token.text for token in trace.tokens)
+        assert shown + trace.left_out == trace.text == text, name
+        assert [token.id for token in trace.tokens] == trace.ids.tolist()
+        assert torch.equal(tiny.trace(text).logits, trace.logits)
     with pytest.raises(ValueError, match="text is empty"):
         tiny.trace("")
 

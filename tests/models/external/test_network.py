@@ -43,7 +43,7 @@ def test_hidden_is_shown_and_nothing_behind_it_runs(one_of_a_kind: ExternalNetwo
     for wanted in (range(n_blocks), [0], [n_blocks - 1]):
         shown: list[Tensor] = []
         with counted(network) as ran:
-            network.show_hidden(ids, wanted, lambda hidden, kept=shown: kept.append(hidden.clone()))
+            network.show_hidden(ids, wanted, lambda hidden: shown.append(hidden.clone()))  # noqa: B023
         for number, hidden in zip(wanted, shown, strict=True):
             assert torch.equal(hidden, run.blocks[number].ffn.hidden)
         assert sum(n for name, n in ran.items() if name.startswith("block")) == max(wanted) + 1
