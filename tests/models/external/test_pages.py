@@ -206,6 +206,7 @@ def test_it_compares_with_a_mask_where_the_network_has_one(heads: list[str]) -> 
         assert any(head.startswith("Word 3") for head in heads), kind
         shown = drawn("neurons", "compare", text=TEXT, twin=KINDS[kind])
         assert ("[MASK]" in shown.controls["Second sentence"]["text"]) == masked
+    assert "Type one first" in drawn("vocabulary", "write", text=" ", twin=KINDS["GPT-2"]).said
 
 
 def test_an_index_is_shown_once_there_is_one(heads: list[str], tmp_path: Path) -> None:
