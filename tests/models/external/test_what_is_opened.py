@@ -14,7 +14,7 @@ from torch import nn
 
 import ffnviz
 from ffnviz.models import registry
-from ffnviz.models.config import Config, NetworkRequest, config, use
+from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import from_module, open_external
 from ffnviz.models.external.refusal import CannotOpenError
@@ -201,18 +201,14 @@ def test_the_page_says_so_and_keeps_the_text(
 ) -> None:
     folder = save_with(build(FAMILIES["Llama"]), tmp_path / "net", lambda: words_with(BEHIND))
     monkeypatch.setattr(registry, "_OPENED", {})
-    before = config()
     use(Config((NetworkRequest(str(folder)),)))
     run_factory.forget_networks()
-    try:
-        typed = f"the {BEHIND} sat"
-        app = opened("", text=typed, twin="net")
-        why = f"net cannot read this sentence. The tokenizer knows “{BEHIND}”"
-        assert why in said(app, "empty")
-        assert app.text_input[0].value == typed
-        app = opened("block", text="the cat", twin="net", part="decoder", written=typed)
-        assert "empty" not in sent_cells(app)
-        assert "empty" not in sent_cells(opened("", text="the cat", twin="net"))
-    finally:
-        use(before)
-        run_factory.forget_networks()
+    typed = f"the {BEHIND} sat"
+    app = opened("", text=typed, twin="net")
+    why = f"net cannot read this sentence. The tokenizer knows “{BEHIND}”"
+    assert why in said(app, "empty")
+    assert app.text_input[0].value == typed
+    app = opened("block", text="the cat", twin="net", part="decoder", written=typed)
+    assert "empty" not in sent_cells(app)
+    assert "empty" not in sent_cells(opened("", text="the cat", twin="net"))
+    run_factory.forget_networks()
