@@ -151,12 +151,17 @@ def test_what_one_may_not_read_or_write_is_called_neither_damaged_nor_missing(
     private: Path,
 ) -> None:
     read_folder(private)
-    for place in (private / "config.json", private / "weights.safetensors", private):
-        as_owner(place, 0)
+    weights, config, deeper = (private / n for n in ("weights.safetensors", "config.json", "more"))
+    for closed, read, named in (
+        (weights, private, weights),
+        (private, private, config),
+        (private, deeper, deeper),
+    ):
+        as_owner(closed, 0)
         with pytest.raises(ModelFolderError) as caught:
-            read_folder(private)
-        assert str(caught.value) == f"{place}: it cannot be read (Permission denied)"
-        as_owner(place, 0o755)
+            read_folder(read)
+        assert str(caught.value) == f"{named}: it cannot be read (Permission denied)"
+        as_owner(closed, 0o755)
     as_owner(private, 0o555)
     as_owner(private.parent, 0o555)
     with pytest.raises(PermissionError) as refused:
@@ -219,6 +224,7 @@ def test_a_card_may_be_improved_and_a_training_record_left_out(two: tuple[Path, 
         rewrite(other, sha256=sums)
         with pytest.raises(ModelFolderError, match="must name files with their SHA-256"):
             read_folder(other)
+        shutil.copy(one / "config.json", other)
     # A folder made before there were checksums still loads; nobody can know what is in it.
     config = json.loads((one / "config.json").read_text(encoding="utf-8"))
     del config["sha256"]
