@@ -37,7 +37,7 @@ def patterns(block: BlockTrace) -> AttentionPatterns:
 
 def test_patterns_and_values_are_those_of_the_network(network: ExternalNetwork) -> None:
     """As transformers tells them; with the values they make what the block adds."""
-    run, names = network.run(IDS), NAMES.get(network.label)
+    run = network.run(IDS)
     for number, block in enumerate(run.blocks):
         made = patterns(block)
         assert_allclose(made.weights.sum(-1), torch.ones(2, 4, 8), atol=1e-6)
@@ -46,7 +46,8 @@ def test_patterns_and_values_are_those_of_the_network(network: ExternalNetwork) 
             assert not made.weights.triu(1).any()
         if network.card.pre_norm:
             assert_allclose(block.input + made.output, block.middle, atol=1e-5)
-        if names and network.label in ("GPT-2", "BERT", "Llama"):
+        if network.label in ("GPT-2", "BERT", "Llama"):
+            names = NAMES[network.label]
             gathered = (made.weights @ made.values).transpose(1, 2).flatten(-2)
             project = network.model.get_submodule(f"{names.blocks}.{number}.{names.heads}")
             with torch.inference_mode():
