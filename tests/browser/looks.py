@@ -14,7 +14,7 @@ PHONE, ON_ITS_SIDE = (390, 844), (844, 390)
 HALL = 1920  # where no type may be smaller than SMALLEST pixels
 SMALLEST = 16
 FINGER, LEGIBLE = 44, 12  # pixels, of what is pressed; of type on a phone
-AXE = "async (options) => (await axe.run(options)).violations"
+AXE = "async ([within, asked]) => (await axe.run(within || document, asked)).violations"
 
 # True once every chart has been drawn for the room it has now.
 FITTED = """([width, height]) => {
@@ -48,15 +48,15 @@ def seen_at(page: Page, width: int, height: int, parts: bool = False) -> list[st
     return found
 
 
-def violations(page: Page, rules: Sequence[str] = ()) -> list[Any]:
-    """What axe says of these rules, or of all, if none is named.
+def violations(page: Page, rules: Sequence[str] = (), within: str = "") -> list[Any]:
+    """What axe says of these rules, or of all; of what a selector finds, or of the whole page.
 
     Its 500 kB of script are read once by each document, not at each look.
     """
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(Axe().axe_script)
     asked = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found: list[Any] = page.evaluate(AXE, asked)
+    found: list[Any] = page.evaluate(AXE, [within, asked])
     return found
 
 

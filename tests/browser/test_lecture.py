@@ -82,8 +82,13 @@ def title_of(page: Page) -> Locator:
     return page.locator(".story h2").first
 
 
-def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int) -> list[str]:
-    """What is wrong with a scene in windows of these sizes."""
+def complaints(
+    journey: Journey,
+    sizes: Sequence[tuple[int, int]],
+    smallest: int,
+    rules: Sequence[str] = (),
+) -> list[str]:
+    """What is wrong with a scene in windows of these sizes, and by these rules of axe, or all."""
     page, found = journey.page, []
     for width, height in sizes:
         resized(page, width, height)
@@ -96,7 +101,7 @@ def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int
         faults = page.evaluate(FAULTS, {"smallest": smallest})
         # On a phone the tokens stand in a row that is moved along.
         found += [each for each in faults if smallest or not each.startswith("cut:")]
-    found += [each["id"] for each in violations(page)]
+    found += [each["id"] for each in violations(page, rules)]
     return [f"{title_of(page).inner_text()}: {each}" for each in found]
 
 
