@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.wire import wired
 
-QUIET_MS = 1_000  # nothing has come for so long, and no script runs: all is there
-LOOK_EVERY_MS = 250
+QUIET_MS = 600  # nothing has come for so long, and no script runs: all is there
+LOOK_EVERY_MS = 150
 RESTS = """() =>
     document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]') !== null"""
 SENTENCE = (

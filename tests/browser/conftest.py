@@ -18,11 +18,12 @@ from ffnviz.export.live.page import live_page
 from ffnviz.models.encoder.model import Model
 from tests.browser.journey import PATIENCE_MS, WIRE, Journey
 from tests.browser.plain_page import PlainPage, hosted
-from tests.browser.server_log import server_log
 from tests.served import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 START_S = 180
+END_S = 60  # pages that wait for something do not keep it
+TRACEBACK = "Traceback (most recent call last)"
 LIVE_TEXT = "She opened the [MASK] and looked out."
 PLAIN = ViewportSize(width=1200, height=2400)
 # What takes longest begins first, so that both workers end together.
@@ -54,27 +55,36 @@ def serving(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
+    port: int = 0,
 ) -> Iterator[str]:
-    """The address of `ffnviz app`, started in a folder, until it is stopped."""
-    port = free_port()
+    """The address of `ffnviz app`, started in a folder, until it is stopped.
+
+    An exception there fails the test, whether it is seen on a page or not. What a server that is
+    killed says of its jobs is none.
+    """
+    port = port or free_port()
     address = f"http://localhost:{port}"
-    with server_log() as log, TemporaryDirectory() as temporary:
-        log.starts()
-        server = subprocess.Popen(
-            [*ffnviz, "app", "--port", str(port), *options],
-            cwd=folder,
-            env={**(environment or os.environ), "TMPDIR": temporary},
-            stdout=subprocess.DEVNULL,
-            stderr=log.file,
-            start_new_session=True,
-        )
+    with TemporaryDirectory() as temporary:
+        said = Path(temporary) / "log"
+        with said.open("wb") as log:
+            server = subprocess.Popen(
+                [*ffnviz, "app", "--port", str(port), *options],
+                cwd=folder,
+                env={**(environment or os.environ), "TMPDIR": temporary},
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
         try:
             wait_for(f"{address}/_stcore/health", server, START_S)
             yield address
         finally:
-            log.stops()
+            before, exception, after = said.read_text("utf-8", "replace").partition(TRACEBACK)
             os.killpg(server.pid, signal.SIGTERM)
-            server.wait()
+            server.wait(timeout=END_S)
+        if exception:
+            shown = f"{before[-1_000:]}{exception}{after[:4_000]}"
+            pytest.fail(f"an exception on the server:\n{shown}", pytrace=False)
         assert not list(Path(temporary).glob("ffnviz-*")), "what it learned was left behind"
 
 

@@ -35,7 +35,7 @@ def test_a_sentence_takes_few_messages_and_a_click_little(new_page: OpenPage) ->
     assert sum(received) < typed / 4, "the values of the neurons are there"
 
 
-def test_15_sentences_leave_nothing_behind(new_page: OpenPage) -> None:
+def test_9_sentences_leave_nothing_behind(new_page: OpenPage) -> None:
     journey = new_page()
     watched = Watched(journey.page)
     journey.open(text="It begins.")
@@ -47,7 +47,7 @@ def test_15_sentences_leave_nothing_behind(new_page: OpenPage) -> None:
 
     type_sentences(2)
     before = watched.count()
-    type_sentences(5)
+    type_sentences(3)
     growth = {name: value - before[name] for name, value in watched.count().items()}
     assert growth["observers"] <= 0, growth
     assert growth["listeners"] <= 2, growth  # Streamlit's own come and go

@@ -1,8 +1,5 @@
 """A class follows its lecturer, votes and bets: browsers that know nothing of each other."""
 
-import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,12 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.browser.conftest import ROOT, START_S, emptied, new_context
+from tests.browser.conftest import ROOT, emptied, new_context, serving
 from tests.browser.journey import Journey, box_of, download
-from tests.browser.server_log import ServerLog, server_log
 from tests.browser.wire import wired
 from tests.lecture.lecture_runs import lecture
-from tests.served import free_port, wait_for
+from tests.served import free_port
 
 TITLES = [scene.title for scene in lecture().scenes]
 FIRST = TITLES.index("Without this FFN") - 1
@@ -39,36 +35,27 @@ LIT_SHARE = """() => {
 class Server:
     """`ffnviz app` as a lecturer starts it for a class, which may be stopped and started again."""
 
-    def __init__(self, store: Path, log: ServerLog) -> None:
+    def __init__(self, store: Path) -> None:
         self.port = free_port()
-        self.store, self.log = store, log
         self.address = f"http://localhost:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
+        # Of two workers, whoever comes may land at either.
+        self._options = ["--host=0.0.0.0", f"--class-store={store}", "--workers=2"]
+        self._running = ExitStack()
 
     def start(self) -> None:
-        where = ["--host", "0.0.0.0", "--port", str(self.port), "--class-store", str(self.store)]
-        where += ["--workers", "2"]  # whoever comes may land at either
-        self.log.starts()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
-            stdout=subprocess.DEVNULL, stderr=self.log.file, start_new_session=True,
-        )  # fmt: skip
-        wait_for(self.address, self.process, START_S)
+        ours = [sys.executable, "-m", "ffnviz"]
+        self._running.enter_context(serving(ours, ROOT, options=self._options, port=self.port))
 
     def stop(self) -> None:
-        if self.process is not None:
-            self.log.stops()
-            os.killpg(self.process.pid, signal.SIGTERM)
-            self.process.wait(timeout=30)  # students who wait do not keep it
+        self._running.close()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with server_log() as log:
-        server = Server(tmp_path_factory.mktemp("class") / "classes.sqlite", log)
-        server.start()
-        yield server
-        server.stop()
+    server = Server(tmp_path_factory.mktemp("class") / "classes.sqlite")
+    server.start()
+    yield server
+    server.stop()
 
 
 Somebody = Callable[..., Journey]

@@ -26,15 +26,16 @@ def claims(journey: Journey) -> Locator:
     return journey.page.locator(".verdicts li")
 
 
-def test_all_claims_are_tested_in_one_go(
+def test_all_claims_are_tested_in_one_go_saved_as_a_handout_and_lead_to_their_experiments(
     new_page: OpenPage, twins: dict[str, Model], tmp_path: Path
 ) -> None:
     journey = new_page(alone=True)
-    journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
+    page = journey.page
+    page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
     doing = journey.text(f"{len(EXPERIMENTS)} experiments")
     # A second run of this test finds what the first had computed.
     expect(doing.or_(claims(journey).first).first).to_be_visible()
-    expect(claims(journey).first).to_be_visible()
+    expect(claims(journey).first).to_be_visible(timeout=2 * PATIENCE_MS)
     tested = try_all(Subject(twins["relu"], twins["relu"].trace(SENTENCE), 1, TOKEN))
     findings = [finding for each in tested for finding in each.findings]
     expect(claims(journey)).to_have_count(len(findings))
@@ -43,35 +44,32 @@ def test_all_claims_are_tested_in_one_go(
         assert finding.claim in text
         assert " ".join(finding.verdict_text.split()) in text
     path = tmp_path / "handout.html"
-    download(journey.page.get_by_role("button", name="Handout")).save_as(path)
-    offline = journey.page.context.new_page()
-    offline.context.set_offline(True)
-    offline.goto(path.as_uri())
-    expect(offline.locator("blockquote")).to_have_text(SENTENCE)
-    titles = [each.experiment.title for each in tested if each.findings]
-    assert offline.locator("h2").all_inner_texts() == titles
-    assert offline.locator("figure svg").count() == 3
-    assert pages_of(offline.pdf(format="A4", prefer_css_page_size=True)) == 1
-    assert offline.locator("tr").count() == len(findings)
+    download(page.get_by_role("button", name="Handout")).save_as(path)
 
-
-def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPage) -> None:
-    journey = new_page()
-    journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
-    opened, other = journey.page.locator(".verdicts h3 button[aria-expanded=true]"), claims(journey)
-    expect(opened).to_have_count(1, timeout=2 * PATIENCE_MS)
-    expect(other.last).to_be_hidden()
-    journey.page.get_by_role("button", name=re.compile("^Dropout .*constructed")).click()
+    opened = page.locator(".verdicts h3 button[aria-expanded=true]")
+    expect(opened).to_have_count(1)
+    expect(claims(journey).last).to_be_hidden()
+    page.get_by_role("button", name=re.compile("^Dropout .*constructed")).click()
     expect(opened).to_contain_text("Dropout")
-    expect(other.filter(visible=True).last).to_contain_text("leaves the prediction unchanged")
-    journey.page.get_by_role("button", name="Dropout →").click()
+    last = claims(journey).filter(visible=True).last
+    expect(last).to_contain_text("leaves the prediction unchanged")
+    page.get_by_role("button", name="Dropout →").click()
     expect(journey.chart("lab-passes")).to_be_visible()
     assert journey.query()["part"] == "residual"
-    journey.page.get_by_role("radio", name="All claims").click()
+    page.get_by_role("radio", name="All claims").click()
     expect(claims(journey).first).to_be_visible()
     journey.box.fill("Another sentence.")
     journey.box.press("Enter")
     expect(journey.text("for another sentence or setting")).to_be_visible()
+
+    page.context.set_offline(True)
+    page.goto(path.as_uri())
+    expect(page.locator("blockquote")).to_have_text(SENTENCE)
+    titles = [each.experiment.title for each in tested if each.findings]
+    assert page.locator("h2").all_inner_texts() == titles
+    assert page.locator("figure svg").count() == 3
+    assert pages_of(page.pdf(format="A4", prefer_css_page_size=True)) == 1
+    assert page.locator("tr").count() == len(findings)
 
 
 def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str, Model]) -> None:

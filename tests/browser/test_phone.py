@@ -67,8 +67,3 @@ def test_a_scene_on_its_side_has_no_foot_and_a_header_of_one_line(phone: Journey
     phone.answered()
     assert box_of(phone.page.get_by_test_id("stHeader"))["height"] <= 45
     expect(phone.page.locator('[data-cell="footer"]')).to_be_hidden()
-
-
-def test_how_a_line_is_moved_by_a_finger_is_said(phone: Journey) -> None:
-    phone.page.goto(f"{phone.address}/exercises?part=build")
-    expect(phone.page.get_by_text("hold ⠿ at its end and drag it")).to_be_visible()

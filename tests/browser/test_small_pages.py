@@ -91,13 +91,3 @@ def test_one_button_and_within_a_minute_it_says_sensible_words(new_page: OpenPag
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Train", exact=True)).to_be_visible()
-
-
-def test_a_bet_must_be_made_before_it_is_decided(new_page: OpenPage) -> None:
-    page = new_page().page
-    page.goto(f"{new_page().address}/learn?part=bet")
-    train = page.get_by_role("button", name="Train both")
-    expect(train).to_be_disabled()
-    page.get_by_role("button", name="no difference").click()
-    expect(train).to_be_enabled()
-    expect(page.get_by_role("button", name="no difference", pressed=True)).to_be_visible()

@@ -9,20 +9,18 @@ from ffnviz.state.state import tidied
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey, box_of
 
-AWKWARD = {
-    "one character": "x",
-    "emoji": "🙂👩\u200d👩\u200d👧 🏴\U000e0067\U000e0062",
-    "right to left": "مرحبا بالعالم",
-    "CJK": "你好,世界",
-    "combining marks": "Z\u0351\u036ba\u0300l\u0310go",
-    "script": "<script>window.hacked = 1</script>",
-    "style": "<style>* { display: none }</style>",
-    "image": "![x](https://example.org/a.png)",
-    "html image": '<img src="x" onerror="window.hacked = 1">',
-    "LaTeX": r"$$\frac{1}{0}$$ \input{x}",
-    "mask alone": "[MASK]",
-    "masks": "[MASK] " * 40,
-}
+AWKWARD = (
+    "x",
+    # Emoji, from the right, Chinese, and letters with many marks.
+    "🙂👩\u200d👩\u200d👧 🏴\U000e0067\U000e0062 مرحبا بالعالم "
+    "你好,世界 Z\u0351\u036ba\u0300l\u0310go",
+    "<script>window.hacked = 1</script> <style>* { display: none }</style>",
+    '![x](https://example.org/a.png) <img src="x" onerror="window.hacked = 1">',
+    r"$$\frac{1}{0}$$ \input{x}",
+    "[MASK]",
+    "[MASK] " * 40,
+)
+CONTROL = "\x00 a\x00b\x07\x1b[31m \u202eabc"
 SENTENCE = "She opened the [MASK] and looked out."
 HEBREW = "האיש פתח את ה [MASK] ויצא"
 BOXES = """() => [...document.querySelectorAll(".sheet > .rows .cell")].map((cell) => {
@@ -60,7 +58,7 @@ def check_is_whole(journey: Journey) -> None:
 
 def test_awkward_text_is_shown_as_text(new_page: OpenPage) -> None:
     journey = new_page().open(text="Hello.")
-    for name, text in AWKWARD.items():
+    for text in AWKWARD:
         journey.box.fill(text)
         journey.box.press("Enter")
         journey.page.wait_for_function(
@@ -71,15 +69,14 @@ def test_awkward_text_is_shown_as_text(new_page: OpenPage) -> None:
         shown = "".join(journey.chips.locator("bdi").all_inner_texts())
         missing = [sign for sign in text if sign.isprintable() and not sign.isspace()
                    and sign not in shown]  # fmt: skip
-        assert missing == [], name
+        assert missing == [], text
 
 
 def test_control_characters_from_a_link_do_no_harm(new_page: OpenPage) -> None:
     journey = new_page()
-    for text in ("\x00", "a\x00b\x07\x1b[31m", "\u202eabc"):
-        journey.page.goto(f"{journey.address}/?text={quote(text)}")
-        journey.settle()
-        check_is_whole(journey)
+    journey.page.goto(f"{journey.address}/?text={quote(CONTROL)}")
+    journey.settle()
+    check_is_whole(journey)
 
 
 def test_of_five_thousand_words_it_says_what_it_left_out(new_page: OpenPage) -> None:
@@ -182,10 +179,3 @@ def test_what_was_hidden_can_be_unhidden(new_page: OpenPage) -> None:
     journey.page.keyboard.press("Control+z")
     journey.wait_for("He drank a cup of tea.")
     assert journey.query()["token"] == "4"
-
-
-def test_the_guess_at_a_modern_sentence_says_what_the_network_has_read(new_page: OpenPage) -> None:
-    page = new_page().open(text="My laptop ran out of [MASK]").page
-    line = page.locator(".leads .under")
-    expect(line).to_contain_text("It has read")
-    expect(line).to_contain_text("“laptop” as la + pt + op")

@@ -16,6 +16,7 @@ STATE = {
     "order": "strength",
     "neuron": "relu-77",
 }
+ALONG = {"twin": "gelu", "block": "2"}  # to every page
 
 
 def state(journey: Journey) -> dict[str, object]:
@@ -61,20 +62,36 @@ def test_a_link_shows_the_same_thing_elsewhere_and_after_a_reload(new_page: Open
     assert state(elsewhere) == seen
 
 
-def test_the_first_page_opens_by_its_name_as_the_others_do(new_page: OpenPage) -> None:
+def test_the_first_page_has_a_name_the_sentence_goes_along_and_the_parts_are_links(
+    new_page: OpenPage,
+) -> None:
     journey = new_page().open_page("journey", **STATE)
     assert journey.query() == STATE
     assert journey.page.get_by_role("dialog").count() == 0
     current = journey.page.locator('header a[aria-current="page"]')
     assert current.all_inner_texts() == ["Journey"]
-    for name, path in (("Activation", "/sparsity"), ("Journey", "/")):
+    for name, path in (("Activation", "/sparsity"), ("Journey", "/"), ("Activation", "/sparsity")):
         journey.page.get_by_role("link", name=name).first.click()
         journey.page.wait_for_function(
             "(path) => location.pathname === path && location.search", arg=path
         )
-        journey.wait_for(STATE["text"])
-    assert journey.query() == STATE
-    assert current.all_inner_texts() == ["Journey"]
+        journey.wait_for(STATE["text"]).settle()
+        assert current.all_inner_texts() == [name]
+        assert {name: journey.query()[name] for name in ("twin", "block")} == ALONG
+        if path == "/":
+            assert journey.query() == STATE
+    assert "part" not in journey.query()
+    journey.part("Active neurons").part("neurons that never fire")
+    expect(journey.chart("never")).to_be_visible()
+    assert journey.query()["part"] == "awake"
+    assert journey.query()["training_view"] == "never"
+    journey.page.reload()
+    journey.wait_for(STATE["text"])
+    expect(journey.chart("never")).to_be_visible()
+    for _ in range(2):
+        journey.page.go_back()
+        journey.settle()
+    expect(journey.chart("bend").first).to_be_visible()
 
 
 def test_a_garbled_url_falls_back_to_what_there_is(new_page: OpenPage) -> None:
@@ -131,25 +148,3 @@ def test_a_page_that_stays_white_is_loaded_again_once(new_page: OpenPage) -> Non
     assert journey.page.evaluate("window.sameLoad")
     journey.page.evaluate(raised, "some other error")
     assert journey.page.evaluate("window.sameLoad")
-
-
-def test_the_sentence_goes_along_and_the_parts_are_links(new_page: OpenPage) -> None:
-    journey = new_page().open_page("sparsity", text="The cat sat.", twin="gelu", block="1")
-    for name, path in (("Journey", "/?**"), ("Activation", "/sparsity?**")):
-        journey.page.get_by_role("link", name=name).click()
-        journey.page.wait_for_url(journey.address + path)
-        journey.wait_for("The cat sat.").settle()
-        assert journey.query()["twin"] == "gelu"
-        assert journey.query()["block"] == "1"
-    assert "part" not in journey.query()
-    journey.part("Active neurons").part("neurons that never fire")
-    expect(journey.chart("never")).to_be_visible()
-    assert journey.query()["part"] == "awake"
-    assert journey.query()["training_view"] == "never"
-    journey.page.reload()
-    journey.wait_for("The cat sat.")
-    expect(journey.chart("never")).to_be_visible()
-    for _ in range(2):
-        journey.page.go_back()
-        journey.settle()
-    expect(journey.chart("bend").first).to_be_visible()
