@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser import shown
 from tests.browser.journey import box_of
@@ -14,6 +14,11 @@ from tests.browser.plain_page import PlainPage
 def press(plain: PlainPage, *keys: str) -> None:
     for key in keys:
         plain.page.keyboard.press(key)
+
+
+def hang_chart(plain: PlainPage, trace: dict[str, object], **layout: object) -> Locator:
+    figure: dict[str, object] = {"data": [trace], "layout": {"margin": {"l": 60}, **layout}}
+    return plain.hang("chart", lambda: shown.show_chart(1, figure))
 
 
 def test_a_stage_of_the_ffn_is_walked_cell_by_cell(plain: PlainPage) -> None:
@@ -98,11 +103,7 @@ def test_a_table_is_walked_in_four_directions(plain: PlainPage) -> None:
         "type": "heatmap", "z": z, "x": list("abcd"), "y": list("xyz"), "customdata": z,
         "hovertemplate": "%{y} to %{x}: %{z:.0f}<extra></extra>",
     }  # fmt: skip
-    figure: dict[str, object] = {
-        "data": [table],
-        "layout": {"yaxis": {"autorange": "reversed"}, "margin": {"l": 60}},
-    }
-    picture = plain.hang("chart", lambda: shown.show_chart(1, figure))
+    picture = hang_chart(plain, table, yaxis={"autorange": "reversed"})
     said = picture.get_by_role("status")
     picture.locator(".plot").focus()
     press(plain, "ArrowRight")
@@ -119,9 +120,7 @@ def test_a_bar_without_a_tooltip_is_told_all_the_same(plain: PlainPage) -> None:
         "type": "bar", "orientation": "h", "x": np.array([3.0, 1.5]), "y": ["up", "down"],
         "hoverinfo": "none", "customdata": np.array([7, 8]),
     }  # fmt: skip
-    picture = plain.hang(
-        "chart", lambda: shown.show_chart(1, {"data": [bars], "layout": {"margin": {"l": 60}}})
-    )
+    picture = hang_chart(plain, bars)
     picture.locator(".plot").focus()
     press(plain, "ArrowUp", "ArrowUp")
     expect(picture.get_by_role("status")).to_have_text("down, 1.5")
@@ -130,10 +129,8 @@ def test_a_bar_without_a_tooltip_is_told_all_the_same(plain: PlainPage) -> None:
 
 
 def test_a_chart_without_points_to_read_takes_no_stop_of_the_keyboard(plain: PlainPage) -> None:
-    drawn = {"type": "scatter", "mode": "text", "text": ["A"], "x": [1], "y": [1]}
-    drawn["hoverinfo"] = "skip"
-    picture = plain.hang(
-        "chart", lambda: shown.show_chart(1, {"data": [drawn], "layout": {"margin": {"l": 60}}})
-    )
+    drawn = {"type": "scatter", "mode": "text", "text": ["A"], "x": [1], "y": [1],
+             "hoverinfo": "skip"}  # fmt: skip
+    picture = hang_chart(plain, drawn)
     plot = picture.get_by_role("img", name="Shares of two twins.")
     assert plot.get_attribute("tabindex") is None
