@@ -1,5 +1,6 @@
 """Every picture is read by keyboard, and speaks to those who do, but not to a mouse."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,7 @@ def press(plain: PlainPage, *keys: str) -> None:
         plain.page.keyboard.press(key)
 
 
-def hang_chart(plain: PlainPage, trace: dict[str, object], **layout: object) -> Locator:
+def hang_chart(plain: PlainPage, trace: Mapping[str, object], **layout: object) -> Locator:
     figure: dict[str, object] = {"data": [trace], "layout": {"margin": {"l": 60}, **layout}}
     return plain.hang("chart", lambda: shown.show_chart(1, figure))
 
