@@ -33,7 +33,7 @@ HALL, LAPTOP = (1920, 1080), (1280, 720)
 MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864), (2560, 1440))
 HARDEST = ("journey", "block")
 BOXES = Path(__file__).with_name("boxes.js").read_text(encoding="utf-8")
-TOKENS = (0, 3)  # of “She opened the [MASK] and looked out.”; views take turns at a click on one
+TOKENS = (0, 3)  # of “She opened the [MASK] and looked out.”; the last is hidden
 NEURONS = (".clickable li:visible", ".card li button:visible", ".heads button:visible")
 # What a view may change: the pictures, and the controls below it.
 AROUND = re.compile("(bar|chips|network|examples|part-list|block-map|below|footer|rail) ")
@@ -152,9 +152,7 @@ def moved(
 
 def jumps(journey: Journey) -> dict[str, list[str]]:
     """What moves another box: a click on a token, a question mark or a neuron."""
-    first, hidden = (journey.chips.nth(at) for at in TOKENS)
-    other = hidden if first.get_attribute("aria-pressed") == "true" else first
-    found = {"token": moved(journey, other.click)}
+    found = {f"token {at}": moved(journey, journey.chips.nth(at).click) for at in TOKENS}
     for at, button in enumerate(journey.page.locator(".what:visible").all()):
         found[f"? {at}"] = moved(journey, button.click, lambda here: here.page.evaluate(FRAMES))
         journey.page.keyboard.press("Escape")
