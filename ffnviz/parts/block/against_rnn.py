@@ -25,7 +25,7 @@ from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.wording import counted, number, quoted
+from ffnviz.pictures.wording import counted, number, quoted, spare
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_slider
 
@@ -248,20 +248,24 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
         blocks = run.subject.per_sentence(
             ("through blocks", block, run.token), lambda: through_blocks(run.model, block, read)
         )
-    if read.token:
-        others = np.delete(np.arange(len(labels)), read.token)
+    depends, others = "", np.delete(np.arange(len(labels)), read.token)
+    if len(others):
         most = int(others[blocks.block[others].argmax()])
+        depends = (
+            f" The trained one depends most on {quoted(labels[most])} "
+            f"({short(float(blocks.block[most]))})."
+        )
+    if read.token:
         sentence = (
             f"From {quoted(labels[read.token])} to {quoted(labels[0])}, "
             f"{counted(read.token, 'step')} back, a gradient of length 1 becomes "
             f"{number(short(float(recurrent[0])))} in the RNN, "
-            f"{short(float(blocks.untrained[0]))} in an untrained block. The trained one depends "
-            f"most on {quoted(labels[most])} ({short(float(blocks.block[most]))})."
+            f"{short(float(blocks.untrained[0]))} in an untrained block.{depends}"
         )
     else:
         sentence = (
             f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
-            "forget. Choose a later one above."
+            f"forget. Choose a later one above.{spare(depends)}"
         )
     series = (
         ("RNN, untrained", recurrent, "@text", "dash"),

@@ -1,4 +1,5 @@
 import { directionOf, each, element, makeSliding, oneStop, rootOf } from "./element.js";
+import { mayBeNamed } from "./head.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
@@ -133,6 +134,7 @@ export function mount(tell) {
       const { texts, shares, chosen, hides, unhides, asks } = data;
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", shares.length > 0);
+      mayBeNamed(texts);
       row.dir = directionOf(texts.join(""));
       hide.classList.toggle("none", !hides[chosen] && !unhides[chosen]); // it keeps its place: the words do not move
       hide.textContent = unhides[chosen] ? "Unhide" : "Hide";

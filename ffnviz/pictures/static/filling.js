@@ -83,8 +83,19 @@ try {
   CSS.registerProperty({ name: "--fits", syntax: "*", inherits: false });
 } catch { /* another copy of this script has */ }
 
-// Lists whose content is another, until the next frame: all are measured in one layout of the page.
+// What lists and lines of words whose content is another do before the next frame: all are measured in one layout of the page.
+/** @type {Set<() => void>} */
 const waiting = new Set();
+
+/**
+ * Has `fit` called once before the rows share what is left, with the next frame at the latest.
+ *
+ * @param {() => void} fit
+ */
+export function beforeFilling(fit) {
+  if (!waiting.size) requestAnimationFrame(fitWaiting);
+  waiting.add(fit);
+}
 
 function fitWaiting() {
   const fits = [...waiting];
@@ -120,8 +131,7 @@ export function fitList(list, bounds) {
   seen.observe(list);
   return (gone = false) => {
     if (!gone) {
-      if (!waiting.size) requestAnimationFrame(fitWaiting);
-      waiting.add(fit);
+      beforeFilling(fit);
       return;
     }
     waiting.delete(fit);

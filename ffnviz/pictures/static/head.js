@@ -2,6 +2,7 @@
 
 import { each, element } from "./element.js";
 import { read } from "./files.js";
+import { beforeFilling } from "./filling.js";
 import { forgetHead, makeTerms, markHead, markWithin } from "./terms.js";
 import { colourOf } from "./theme.js";
 
@@ -35,32 +36,95 @@ const textOf = ({ spans }) => spans.map(([text, kind]) => (kind === "spare" ? ""
  */
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
 
-// Keeps what is below a sentence where it is when the sentence gets shorter; a narrower or wider window begins anew.
-function steadied(sentence) {
-  let width = 0, height = 0;
-  const seen = new ResizeObserver(([{ contentRect }]) => {
-    if (contentRect.width !== width) {
-      sentence.style.minHeight = "";
-      width = contentRect.width;
-      height = sentence.getBoundingClientRect().height;
-    } else {
-      height = Math.max(height, contentRect.height);
-    }
-    sentence.style.minHeight = `${height}px`;
+// A line of words is as high as it may get with any other token, so that nothing below it moves: its tokens, words and
+// numbers are measured as if they were as long as they may be. It never gets lower, but in another width or type.
+
+const [WORD, NUMBER] = [10, 6]; // characters: “children”; 2:1709, or <0.1%
+const VARIES = /“[^”]*”|[<+−-]?\d[\d,:]*[.,:%][\d,.:%]*/g; // of plain text; whole numbers are mostly sizes
+let longestToken = 0; // of the sentence that the page is about
+
+/**
+ * Says which tokens a line of words may name.
+ *
+ * @param {string[]} tokens
+ */
+export function mayBeNamed(tokens) {
+  longestToken = Math.max(0, ...tokens.map(({ length }) => length + 2)); // between quotation marks
+}
+
+function asLongAsAny(text) {
+  const most = text.startsWith("“") ? Math.max(WORD, longestToken) : NUMBER;
+  return text.length < most ? "0".repeat(most) : text;
+}
+
+// What takes the place of a sentence while its room is measured; what another token would say stands where it would.
+/** @param {Span[]} spans */
+function longest(spans) {
+  const [spare, said] = [true, false].map((wanted) => spans.filter(([, kind]) => (kind === "spare") === wanted));
+  return [...spare, ...said].map(([text, kind]) => (
+    kind === "plain" || kind === "spare" ? text.replace(VARIES, asLongAsAny) : asLongAsAny(text))).join("");
+}
+
+/** @type {Set<HTMLElement>} */
+const unmeasured = new Set();
+
+/** @param {HTMLElement} line */
+const lookOf = (line) => `${line.clientWidth} ${getComputedStyle(line).fontSize}`;
+const looks = new WeakMap(); // a line → the width and type that it was measured with
+
+// All in one layout of the page.
+function measureLines() {
+  const lines = [...unmeasured].filter((line) => line.isConnected);
+  unmeasured.clear();
+  for (const line of lines) line.toggleAttribute("data-measured", true);
+  const heights = lines.map((line) => line.offsetHeight);
+  for (const line of lines) looks.set(line, lookOf(line));
+  lines.forEach((line, at) => {
+    line.removeAttribute("data-measured");
+    line.style.minHeight = `${heights[at]}px`;
   });
-  seen.observe(sentence);
-  return () => seen.disconnect();
+}
+
+/** @param {HTMLElement} line */
+function measure(line) {
+  unmeasured.add(line);
+  beforeFilling(measureLines);
+}
+
+/**
+ * Keeps lines of words high enough in windows of another width or type.
+ *
+ * @returns {{ keep: <Line extends HTMLElement>(line: Line) => Line, stop: () => void }}
+ */
+export function makeSteady() {
+  const seen = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const line = /** @type {HTMLElement} */ (target);
+      const isSame = looks.get(line) === lookOf(line);
+      line.style.minHeight = isSame ? `${line.offsetHeight}px` : ""; // it may have got higher nevertheless
+      if (!isSame) measure(line);
+    }
+  });
+  const keep = (line) => {
+    seen.observe(line);
+    return line;
+  };
+  return { keep, stop: () => seen.disconnect() };
 }
 
 /**
  * Writes a sentence, and only where it has changed.
  *
- * @param {Element} line
+ * @param {HTMLElement} line
  * @param {Span[]} spans
  * @param {Palette} theme
  */
 export function write(line, spans, theme) {
-  line.classList.toggle("tokens-named", spans.some(([, kind]) => kind === "typed")); // tokens: another may be longer
+  const room = longest(spans);
+  if (line.dataset.longest !== room) {
+    line.dataset.longest = room;
+    measure(line);
+  }
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
     const [kind, colour] = wanted.split("@");
     span.style.color = colour ? colourOf(colour, theme) : "";
@@ -78,8 +142,8 @@ export function write(line, spans, theme) {
  * @param menu what can be done with the picture; none if missing
  */
 export function makeHead(controls, menu) {
-  const sentence = element("h2", { class: "sentence" }), under = element("p", { class: "under" });
-  const forgetHeights = [steadied(sentence), steadied(under)];
+  const steady = makeSteady();
+  const sentence = steady.keep(element("h2", { class: "sentence" })), under = steady.keep(element("p", { class: "under" }));
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
   const line = element("header", { class: controls ? "more" : "" }, .../** @type {Element[]} */ ([signs, sentence, controls].filter(Boolean)));
@@ -105,7 +169,7 @@ export function makeHead(controls, menu) {
       markHead(sentence, terms);
     },
     destroy() {
-      for (const forget of forgetHeights) forget();
+      steady.stop();
       forgetHead(sentence);
     },
   };

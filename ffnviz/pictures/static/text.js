@@ -1,7 +1,7 @@
 // Words on a sheet: paragraphs, each plain, quiet, or to be noticed.
 
-import { element } from "./element.js";
-import { write } from "./head.js";
+import { each, element } from "./element.js";
+import { makeSteady, write } from "./head.js";
 
 /** @import { Span } from "./head.js" */
 
@@ -14,7 +14,7 @@ export const styles = ["text.css"];
  */
 
 export function mount() {
-  const root = element("div", { class: "text" });
+  const root = element("div", { class: "text" }), steady = makeSteady();
   return {
     element: root,
     /** @param {Data} data */
@@ -22,9 +22,8 @@ export function mount() {
       root.dataset.tone = tone;
       if (tone === "warning") root.setAttribute("role", "alert");
       else root.removeAttribute("role");
-      while (root.children.length > paragraphs.length) root.lastElementChild?.remove();
-      paragraphs.forEach((spans, at) => write(root.children[at] ?? root.appendChild(element("p")), spans, theme));
+      each(root, paragraphs, () => steady.keep(element("p")), (line, spans) => write(line, spans, theme));
     },
-    destroy() {},
+    destroy: steady.stop,
   };
 }
