@@ -189,10 +189,8 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
         f"{number(f'{np.linalg.norm(moved.cpu().numpy()):.2f}')}; its length there is "
         f"{float(hidden.norm()):.2f}. Click another token above."
     )
-    here = plot.isolated(run.labels[one])
-    there = plot.isolated(token_labels(other.tokens)[two])
     head = Head(sentence, "pair", run.card.colour, second_line(other))
-    names = (f"first: {here}", f"second: {there}")
-    figure = both_values(names, both, pair, run.card.colour)
+    # The tokens are named above: in a legend, long ones would move the plot.
+    figure = both_values(("first", "second"), both, pair, run.card.colour)
     alt = "The neurons that differ most on one pair of tokens, in both sentences."
     return chart_cell(head, figure, alt, height=620, on_choose=partial(open_neuron, run))
