@@ -26,11 +26,13 @@ def rail_cell(
     values: Values,
     measurements: Mapping[str, tuple[sheet.Measurement[Any], bool]],
     key: str = "rail",
+    folded: str = "",
 ) -> Cell | None:
     """All controls of a sheet; None if there are none.
 
     The measurements, by name, have a button, which does nothing while one is under way; each comes
-    with whether it is.
+    with whether it is. With `folded`, the words of a button, a telephone shows all but the first
+    only once that is pressed.
     """
     settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
     labelled = {each.label: each for each in controls if not isinstance(each, Setting)}
@@ -66,7 +68,7 @@ def rail_cell(
         return (MEASURE, str(sent)) if str(sent) in measurements else None
 
     events = {"move": move, "press": press, "file": upload_file, MEASURE: measure}
-    return Cell("rail", key, {"controls": data}, events=events)
+    return Cell("rail", key, {"controls": data, "folded": folded}, events=events)
 
 
 def _data(control: sheet.Control, values: Values) -> dict[str, Any] | None:
@@ -191,7 +193,9 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
         controls.append(special_tokens(run))
     controls.append(gpu_switch())
     beside_the_box = ours and len(names) <= AT_THE_BOX
-    return rail_cell(controls, Values(), {}, "network" if beside_the_box else "any-network")
+    if beside_the_box:
+        return rail_cell(controls, Values(), {}, "network")
+    return rail_cell(controls, Values(), {}, "any-network", f"block {state.block + 1}")
 
 
 def gpu_switch() -> sheet.Switch:

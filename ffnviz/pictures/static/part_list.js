@@ -14,8 +14,8 @@ export const styles = ["part_list.css"];
 
 export function mount(tell) {
   const open = element("button", { type: "button", class: "open" });
-  const list = element("div", { class: "list", role: "radiogroup", popover: "auto" });
-  const away = element("div", { class: "away" });
+  const group = element("div", { class: "group", role: "radiogroup" }), away = element("div", { class: "away" });
+  const list = element("div", { class: "list", popover: "auto" }, group, away);
   let chosen = 0;
   open.popoverTargetElement = list;
   list.ontoggle = ({ newState }) => { if (newState === "open") place(list, open); };
@@ -23,17 +23,17 @@ export function mount(tell) {
     if (list.matches(":popover-open")) list.hidePopover();
     tell("part", at);
   }
-  chooseByArrows(list, () => chosen, choose);
+  chooseByArrows(group, () => chosen, choose);
   return {
-    element: element("nav", { class: "parts" }, open, list, away),
+    element: element("nav", { class: "parts" }, open, list),
     /** @param {Data} data */
     update(data) {
       ({ chosen } = data);
-      list.setAttribute("aria-label", data.label);
+      group.setAttribute("aria-label", data.label);
       open.textContent = `${data.parts[chosen][0]} ▾`;
       open.setAttribute("aria-label", `${data.label}: ${data.parts[chosen][0]}`);
       const make = (at) => element("button", { type: "button", role: "radio", onclick: () => choose(at) }, element("b"), element("small"));
-      each(list, data.parts, make, (part, [title, line], at) => {
+      each(group, data.parts, make, (part, [title, line], at) => {
         part.children[0].textContent = title;
         part.children[1].textContent = line;
         part.setAttribute("aria-label", title);

@@ -10,6 +10,7 @@ export const styles = ["rail.css"];
 
 const ANSWER_MS = 1_000; // a page that has not answered by then is asked again
 const NONE = "choose"; // where nothing is chosen yet
+const DIGITS = 4; // of most neurons' numbers
 const TYPED_MS = 400; // after which a box says what was typed so far
 
 /**
@@ -23,7 +24,9 @@ const TYPED_MS = 400; // after which a box says what was typed so far
  * @typedef {Common & { kind: "switch", on: boolean }} Switch
  * @typedef {Common & { kind: "button" | "measure" | "download", file?: SavedFile }} Button
  * @typedef {Common & { kind: "upload", accepts: string, longest: number }} Upload
- * @typedef {{ controls: (Slider | Choice | Several | Box | Switch | Button | Upload)[] }} Data
+ * `folded` are the words of the button that on a telephone unfolds all controls but the first.
+ *
+ * @typedef {{ controls: (Slider | Choice | Several | Box | Switch | Button | Upload)[], folded: string }} Data
  */
 
 // One move at a time is under way: the next is sent when the page shows the last.
@@ -53,10 +56,12 @@ function makeSender(tell, name) {
   };
 }
 
-// Its letters say how wide a button is beside others: their own widths are others in each browser. A star is wide.
+// Its letters say how wide a button is beside others: their own widths are others in each browser. A star is wide, and a
+// number as wide as those of another token.
 function write(button, words) {
   setText(button, words);
-  button.style.setProperty("--letters", words.length + (words.endsWith("★") ? 3 : 0));
+  const letters = /^\d+$/.test(words) ? Math.max(DIGITS, words.length) : words.length;
+  button.style.setProperty("--letters", letters + (words.endsWith("★") ? 3 : 0));
   return button;
 }
 
@@ -219,14 +224,20 @@ function upload(tell, control) {
 
 const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure: button, download: button, upload };
 
+function foldButton() {
+  const made = element("button", { type: "button", class: "fold", "aria-expanded": "false" });
+  made.onclick = () => made.setAttribute("aria-expanded", String(made.ariaExpanded === "false"));
+  return made;
+}
+
 export function mount(tell) {
-  const root = element("div", { class: "controls" });
+  const root = element("div", { class: "controls" }), fold = foldButton();
   const sliding = makeSliding(root); // at the foot of a telephone
   const made = new Map(); // kind and name → control
   return {
     element: root,
     /** @param {Data} data */
-    update({ controls }) {
+    update({ controls, folded }) {
       const wanted = controls.map((control) => ({ key: `${control.kind} ${control.name}`, control }));
       for (const [key, control] of made) {
         if (wanted.some((other) => other.key === key)) continue;
@@ -234,19 +245,20 @@ export function mount(tell) {
         control.element.remove();
         made.delete(key);
       }
-      wanted.forEach(({ key, control }, at) => {
-        if (!made.has(key)) {
-          made.set(key, KINDS[control.kind](tell, control));
-          made.get(key).element.dataset.kind = control.kind;
-        }
+      const parts = wanted.map(({ key, control }) => {
+        if (!made.has(key)) made.set(key, KINDS[control.kind](tell, control));
         const there = made.get(key);
-        if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
         there.element.title = control.help;
         there.element.dataset.kind = control.kind;
         there.element.toggleAttribute("data-disabled", Boolean(control.disabled));
         there.element.classList.toggle("bare", Boolean(control.bare));
         there.update(control);
+        return there.element;
       });
+      setText(fold, `${folded} ▾`);
+      if (folded) parts.splice(1, 0, fold);
+      else fold.remove();
+      parts.forEach((part, at) => { if (root.children[at] !== part) root.insertBefore(part, root.children[at] ?? null); });
       sliding.look();
     },
     destroy() {
