@@ -103,9 +103,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     edits = edits_of(run, values, neurons)
     edited = run.model.trace(run.state.sentence, edits)
     words = before_and_after(run, plain, edited, neurons, edits)
-    changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
-    matter = top_neurons(run, plain, added, neurons)
-    return Sheet([row([words, *changes], matter, widths=(1.5, 1))], controls)
+    changes = how_far(run, change(run.whole, edited, run.place))
+    matter, probes = top_neurons(run, plain, added, neurons), on_probes(run, edits)
+    return Sheet([row([words, changes], [*matter, probes], widths=(1.5, 1))], controls)
 
 
 def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
@@ -143,7 +143,7 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         )
         return [text_cell("probes-loss", sentence)]
 
-    soon = Soon("changes", "How much worse the network then guesses hidden words", 70)
+    soon = Soon("changes", "How much worse it guesses hidden words", 70)
     return Measurement(
         "probes",
         setup,
