@@ -8,6 +8,7 @@ becomes a function, and its exports and imports become members of objects.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,12 +20,11 @@ FIRST = "player.js"
 WIDGET = "view.js"
 ADAPTERS = ("hang_picture.js", "hang_sheet.js")
 READ_AT_ONCE = ("*.css", "palettes.json", "glossary.json", "welcome.html")
-# What a first visit shows.
+# The pictures of a first visit.
 FIRST_PAGE = (
     "activation_map", "bars", "chips", "examples", "ffn_picture", "footer", "local_storage",
     "neuron_card", "page_bar", "rail", "text", "welcome",
 )  # fmt: skip
-_FIRST = [*ADAPTERS, *(f"{name}.js" for name in FIRST_PAGE)]
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(?:\.|\.\./ffnviz\.\w+)/([\w.]+)";$', re.MULTILINE)
 _LAZY = re.compile(r'import\("\./([\w.]+)"\)')
@@ -37,7 +37,11 @@ _COMMENT = re.compile(rf"^ *//[^\n]*\n|^ *{_BLOCK}\n|{_BLOCK} ", re.MULTILINE | 
 _REMARK = re.compile(r"(?<=[;,{}()\]:])[ \t]+// [^'\"`\n]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+|^\n", re.MULTILINE)
 _ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
-_STYLES = re.compile(r"^export const styles = \[([^\]]*)\];", re.MULTILINE)
+# A line of shell.js: a picture's name, its script and what mounts it there, and its style sheets.
+_PICTURE = re.compile(
+    r'^  (\w+): \[async \(\) => \(await import\("\./([\w.]+)"\)\)\.(\w+)((?:, "[\w.]+")*)\],$',
+    re.MULTILINE,
+)
 
 _LOADER = """\
 const modules = {}, made = {};
@@ -78,14 +82,34 @@ export function sheet(given) {
 """
 
 
+@dataclass(frozen=True)
+class Listed:
+    """A picture of shell.js."""
+
+    script: str
+    mount: str  # what the script exports
+    styles: Sequence[str]
+
+
+@cache
+def pictures_listed() -> Mapping[str, Listed]:
+    """All pictures, by their names."""
+    lines = _PICTURE.findall(_source("shell.js"))
+    return {
+        name: Listed(script, mount, re.findall(r'"([\w.]+)"', styles))
+        for name, script, mount, styles in lines
+    }
+
+
 @cache
 def script(pictures: tuple[str, ...], first: str = FIRST) -> str:
     """The script that plays a file: `first`, pictures as shell.js names them, and all imports.
 
-    `first` may also be that of a worker, which has no pictures. Raises ValueError on a module that
-    is written in a way not understood here, as all below do.
+    What is no picture's name is a script's. `first` may also be that of a worker, which has no
+    pictures. Raises ValueError on a module that is written in a way not understood here, as all
+    below do.
     """
-    functions = _functions([first, *(f"{name}.js" for name in pictures)])
+    functions = _functions([first, *map(_script_of, pictures)])
     return f'"use strict";\n(() => {{\n{functions}need("{first}");\n}})();\n'
 
 
@@ -99,13 +123,13 @@ def first_module(folder: str, more: str) -> str:
         f'const {name} = new URL("{address}", import.meta.url).href;\n'
         for name, address in addresses.items()
     )
-    functions = _as_functions(_needed(_FIRST), "beside")
+    functions = _as_functions(_first(), "beside")
     return f"{told}{_LOADER}{_REST_LATER}{functions}{_kept(_first_texts())}{_HANGING}"
 
 
 def more_module(folder: str) -> str:
     """The rest of it, which is added to its modules."""
-    here, read = _needed(_FIRST), _first_texts()
+    here, read = _first(), _first_texts()
     every = _needed(path.name for path in PICTURES.glob("*.js"))
     functions = _as_functions([name for name in every if name not in here], "beside")
     left = {name: text for name, text in _read_at_once().items() if name not in read}
@@ -113,6 +137,15 @@ def more_module(folder: str) -> str:
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
         f"export function add(modules, need, later) {{\n{functions}{_kept(left)}}}\n"
     )
+
+
+def _script_of(name: str) -> str:
+    listed = pictures_listed()
+    return listed[name].script if name in listed else f"{name}.js"
+
+
+def _first() -> list[str]:
+    return _needed([*ADAPTERS, *map(_script_of, FIRST_PAGE)])
 
 
 def _first_texts() -> dict[str, str]:
@@ -165,8 +198,7 @@ def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
     """What the pictures read: style sheets, palettes, the glossary, and the notes of that name."""
     sheets = ["shell.css", "head.css", "terms.css", "forced_colors.css"]
     for name in pictures:
-        styles = _STYLES.search(_source(f"{name}.js"))
-        sheets += re.findall(r'"([\w.]+)"', styles[1]) if styles else []
+        sheets += pictures_listed()[name].styles
     sheets.append("finger.css")  # as in shell.js
     names = ["palettes.json", "glossary.json", *sheets, *(f"notes/{note}.html" for note in notes)]
     return {name: _text(PICTURES / name) for name in dict.fromkeys(names)}

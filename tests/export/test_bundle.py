@@ -7,7 +7,12 @@ import pytest
 from ffnviz.export import bundle
 
 
-def test_the_two_files_of_a_page_have_every_module_once_and_the_first_needs_no_other() -> None:
+def test_a_page_gets_all_pictures_and_a_picture_what_it_reads() -> None:
+    names = tuple(bundle.pictures_listed())
+    assert len(names) > 15
+    made = bundle.script(names)
+    assert not re.search(r"^(import|export)\b", made, re.MULTILINE)
+    assert "import.meta" not in made
     known = re.compile(r'^modules\["([\w.]+)"\]', re.MULTILINE)
     first = bundle.first_module("_stcore/files", "more.js")
     here, there = (known.findall(code) for code in (first, bundle.more_module("_stcore/files")))

@@ -14,6 +14,7 @@ import pytest
 
 from ffnviz import pictures
 from ffnviz.app import mounting
+from ffnviz.export.bundle import pictures_listed
 from ffnviz.pictures.plot import DARK, LIGHT
 
 ROOT = Path(pictures.__file__).parents[2]
@@ -35,19 +36,17 @@ def text_of(path: Path) -> str:
 
 
 def test_the_shell_lists_every_picture_that_a_component_hangs() -> None:
-    listed = re.findall(r'(\w+): \(\) => import\("\./(\w+)\.js"\)', text_of(PICTURES / "shell.js"))
-    assert sorted(name for name, _ in listed) == DECLARED
-    assert all(name == file for name, file in listed)
+    assert sorted(pictures_listed()) == DECLARED
+    assert text_of(PICTURES / "shell.js").count("(await import(") == len(DECLARED)
     assert len(DECLARED) >= 11
 
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_a_picture_has_its_script_and_the_styles_that_it_names(name: str) -> None:
-    named = re.search(r"export const styles = (\[.*?\]);", text_of(PICTURES / f"{name}.js"))
-    assert named
-    styles = json.loads(named[1])
-    assert (f"{name}.css" in styles) == (PICTURES / f"{name}.css").is_file()
-    assert all((PICTURES / file).is_file() for file in styles)
+    listed = pictures_listed()[name]
+    assert f"export function {listed.mount}(" in text_of(PICTURES / listed.script)
+    assert (f"{name}.css" in listed.styles) == (PICTURES / f"{name}.css").is_file()
+    assert all((PICTURES / file).is_file() for file in listed.styles)
 
 
 def test_the_folders_that_are_served_hold_what_is_for_a_browser() -> None:

@@ -5,11 +5,6 @@ one side alone fails.
 """
 
 import inspect
-import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -19,6 +14,7 @@ import numpy as np
 import pytest
 
 from ffnviz.app.rail import rail_cell
+from ffnviz.export.bundle import pictures_listed
 from ffnviz.lecture.classroom.live_class import ClassPosition, LiveClass
 from ffnviz.parts.sheet import Button, Choice, Download, NumberBox, Switch, Upload
 from ffnviz.pictures.bars import Bars, replay_cell
@@ -30,20 +26,9 @@ from ffnviz.pictures.sheet_message import Browser, laid_out, message
 from ffnviz.state.actions import Set
 from ffnviz.state.settings import Setting, Values
 from tests.browser import shown
+from tests.pictures.jsdoc import Fields, faults, type_of, types_in
 
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "ffnviz" / "pictures" / "static"
-# payload.js makes these of NumPy's.
-ARRAYS = {
-    "float16": "Float32Array",
-    "float32": "Float32Array",
-    "uint16": "Uint16Array",
-    "int32": "Int32Array",
-    "uint8": "Uint8Array",
-}
-PICTURES = sorted(re.findall(
-    r"  (\w+): \(\) => import", (SCRIPTS / "shell.js").read_text(encoding="utf-8")
-))  # fmt: skip
+PICTURES = pictures_listed()
 # What block_picture.js adds, play_journey.js for files, and view_widget.py for notebooks.
 ADDED = {"block_picture": {"playing"}, "chips": {"stays"}, "neuron_card": {"action", "stays"}}
 
@@ -122,23 +107,17 @@ def literal(value: Any) -> str:
     return json.dumps(value)
 
 
-def picture_sent(picture: str) -> str:
-    """What the update of a picture gets: of each cell its data and arrays, and no other field."""
-    made = cells()[picture]
-    assert made
-    values = []
-    for cell in made:
-        shapes = {name: list(array.shape) for name, array in cell.arrays.items()}
-        values.append({**cell.data, "arrays": cell.arrays, "shapes": shapes})
-    fields = " | ".join(json.dumps(name) for name in sorted(set[str]().union(*values)))
-    never_sent = dict.fromkeys(ADDED.get(picture, ()), True)
-    has_arrays = any(cell.arrays for cell in made)
-    return f"""
-    import type {{ Data }} from "{SCRIPTS}/{picture}.js";
-    export const sent: (Data & {{ arrays?: object, shapes?: object }})[] = {literal(values)};
-    export const neverSent: Record<Exclude<keyof Data, {fields}>, true> = {literal(never_sent)};
-    export const read: (keyof Data)[] = {literal(["arrays"] * has_arrays)};
-    """
+@pytest.mark.parametrize("picture", PICTURES)
+def test_what_is_sent_is_what_the_script_reads(picture: str) -> None:
+    listed = PICTURES[picture]
+    script = listed.script.removesuffix(".js")
+    declared, _ = types_in(script)[f"{listed.mount.removeprefix('mount')}Data"]
+    assert isinstance(declared, Fields)
+    all_sent = [sent(cell, declared) for cell in cells()[picture]]
+    assert all_sent
+    assert [fault for each in all_sent for fault in faults(each, declared, script)] == []
+    never_sent = declared.types.keys() - set[str]().union(*all_sent)
+    assert never_sent == ADDED.get(picture, set())
 
 
 def sheets_sent() -> str:

@@ -7,8 +7,6 @@ import { makeTip } from "./popover.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf, typeSize } from "./theme.js";
 
-export const styles = ["tip.css", "activation_map.css"];
-
 // One activation map: a canvas of tokens by neurons, its marks, and the pointer and keys on it.
 
 // Pixels that a label needs; before a hall its type is larger.

@@ -8,8 +8,6 @@ import { colourOf, typeSize } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["bars.css"];
-
 // Of a line, in the page's type: as it wants to be, the lowest, and the highest.
 const [OWN, LOWEST, HIGHEST] = [1.45, 1.2, 5.5];
 const FINGER = 44; // pixels of a line that is touched

@@ -6,8 +6,6 @@ import { element, setText } from "./element.js";
 import { sum } from "./numbers.js";
 import { drawOptions } from "./vote_question.js";
 
-export const styles = ["bet.css"];
-
 /**
  * What `Bet` sends.
  *

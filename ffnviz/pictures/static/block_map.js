@@ -3,8 +3,6 @@
 import { each, element, oneStop } from "./element.js";
 import { place } from "./popover.js";
 
-export const styles = ["block_map.css"];
-
 /**
  * @typedef {{
  *   name: string, sign: string, title: string, lit: boolean, parts: [string, string][],

@@ -8,8 +8,6 @@ import { makeTip } from "./popover.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf, typeSize } from "./theme.js";
 
-export const styles = ["tip.css", "block_picture.css"];
-
 // Where everything of a block lies: along the flow, and across it, where each token has its lane.
 // The flow runs from left to right, or from top to bottom where it is narrow.
 

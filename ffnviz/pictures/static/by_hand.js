@@ -5,8 +5,6 @@ import { element, setText } from "./element.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["by_hand.css"];
-
 const LONG = 8; // rows of a table, with which there is no room for large type
 const WAIT_MS = 500; // after the last key, before the link has it
 const EXACT = 1e-9;

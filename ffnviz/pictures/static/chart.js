@@ -10,8 +10,6 @@ import { allowed, single } from "./saving.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf, theme as colours, typeSize } from "./theme.js";
 
-export const styles = ["chart.css"];
-
 // A chart by keyboard: arrow keys go from point to point, each with Plotly's own tooltip, which is
 // told to a screen reader; Enter does what a click does.
 

@@ -6,8 +6,6 @@ import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["chips.css"];
-
 const LOW = 800; // of a window's height
 const LINES = { low: 2, high: 3 }; // of a long text that are seen; on a telephone its one line slides
 

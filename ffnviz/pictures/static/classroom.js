@@ -4,8 +4,6 @@
 import { WAITS, attend, base, classroom, complain, onClass, read, send, waits } from "./classroom_connection.js";
 import { element } from "./element.js";
 
-export const styles = ["classroom.css"];
-
 const KEPT = "ffnviz-class"; // the lecturer's secret, in the lecturer's browser
 const SPREAD_MS = 1_500; // over which a class loads its pages again
 const spoken = (code) => `${code.slice(0, 3)}-${code.slice(3)}`;

@@ -3,8 +3,6 @@
 import { element } from "./element.js";
 import { fitList } from "./filling.js";
 
-export const styles = ["code.css"];
-
 const DONE_MS = 1_500;
 
 /**

@@ -3,8 +3,6 @@ import { element } from "./element.js";
 import { within } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
-export const styles = ["drawing.css"];
-
 const STEP = 0.05;
 const HEIGHT = 150;
 const EDGE = 8; // of the canvas, in which no point lies

@@ -1,8 +1,6 @@
 import { each, element } from "./element.js";
 import { place } from "./popover.js";
 
-export const styles = ["examples.css"];
-
 /**
  * What `examples_cell` sends.
  *

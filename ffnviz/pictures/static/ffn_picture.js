@@ -6,8 +6,6 @@ import { number, short } from "./numbers.js";
 import { makeTip } from "./popover.js";
 import { colourOf } from "./theme.js";
 
-export const styles = ["tip.css", "ffn_picture.css"];
-
 // One stage of the FFN picture: a cell a number, and the pointer and keys on it.
 
 // Side by side, all stages are equally wide and a stage's height tells how many numbers it holds;

@@ -5,8 +5,6 @@ import { makeHelp } from "./popover.js";
 import { glossary } from "./terms.js";
 import { fillWelcome } from "./welcome.js";
 
-export const styles = ["help.css", "footer.css"];
-
 async function fillGlossary(box) {
   const entries = (await glossary()).sort((a, b) => a.title.localeCompare(b.title, "en"));
   box.replaceChildren(element("h2", { text: "Glossary" }), element("dl", {},

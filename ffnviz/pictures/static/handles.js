@@ -8,8 +8,6 @@ import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["handles.css"];
-
 const [WIDTH, HEIGHT] = [640, 420];
 const BESIDE = 0.25; // of the grid's width, on either side of it: what lies outside
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

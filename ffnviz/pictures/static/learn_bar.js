@@ -4,8 +4,6 @@ import { element, rootOf, setText } from "./element.js";
 import { kept } from "./local_storage.js";
 import { download } from "./saving.js";
 
-export const styles = ["learn_bar.css"];
-
 const RUNNING = "ffnviz-learning"; // in this tab: what of it is lost with the server is said
 const LOST = "This run was lost with the connection to the server. Train again.";
 const BUTTONS = { // status → what can be asked, the first the loudest

@@ -3,8 +3,6 @@
 
 import { element } from "./element.js";
 
-export const styles = [];
-
 const seen = new Map(); // by name: what this tab last wrote or read
 
 // A browser may forbid a page to keep anything, or have no room.

@@ -6,8 +6,6 @@ import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["neuron_card.css"];
-
 const LOW = 800; // pixels, of a window
 
 function makeValue(show) {

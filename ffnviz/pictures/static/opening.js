@@ -3,8 +3,6 @@
 
 import { element } from "./element.js";
 
-export const styles = ["opening.css"];
-
 // An input whose chosen file's name and text are handed on.
 export function fileInput(attributes, take) {
   let most = 0;

@@ -3,8 +3,6 @@ import { makeHelp, place } from "./popover.js";
 import { aboutFrom, thumbnail } from "./save_svg.js";
 import { notes } from "./spotlight.js";
 
-export const styles = ["help.css", "page_bar.css"];
-
 const DONE_MS = 1_500;
 
 // Only addresses that a browser trusts may write to its clipboard themselves; on others a selection

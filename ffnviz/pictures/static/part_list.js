@@ -4,8 +4,6 @@
 import { chooseByArrows, each, element } from "./element.js";
 import { place } from "./popover.js";
 
-export const styles = ["part_list.css"];
-
 /**
  * What `PartList` sends.
  *

@@ -4,8 +4,6 @@ import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["passages.css"];
-
 /**
  * What `passages_cell` sends.
  *

@@ -6,8 +6,6 @@ import { element } from "./element.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["points.css"];
-
 // Two classes of points over the score of a network: what is drawn, and where a pointer is on it.
 
 const EDGE = 10; // pixels around the square, so that a point on its border is whole

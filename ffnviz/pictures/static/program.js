@@ -5,8 +5,6 @@ import { each, element } from "./element.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["reorder.css", "program.css"];
-
 const PATIENCE_MS = 2_000; // for the answer to a move
 
 /**

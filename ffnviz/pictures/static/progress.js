@@ -2,8 +2,6 @@
 
 import { element } from "./element.js";
 
-export const styles = [];
-
 /** @typedef {{ share: number, waits: string, left: number | null }} Progress */
 
 /** @type {Progress} */

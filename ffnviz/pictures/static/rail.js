@@ -6,8 +6,6 @@ import { saveFile } from "./saving.js";
 
 /** @import { SavedFile } from "./saving.js" */
 
-export const styles = ["rail.css"];
-
 const ANSWER_MS = 1_000; // a page that has not answered by then is asked again
 const NONE = "choose"; // where nothing is chosen yet
 const DIGITS = 4; // of most neurons' numbers

@@ -3,8 +3,6 @@
 
 import { element } from "./element.js";
 
-export const styles = ["saving.css"];
-
 /**
  * What `file_data` packed.
  *

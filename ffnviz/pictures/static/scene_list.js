@@ -4,8 +4,6 @@
 import { reordering } from "./drag.js";
 import { each, element } from "./element.js";
 
-export const styles = ["reorder.css", "scene_list.css"];
-
 /**
  * What `scene_list_cell` sends.
  *

@@ -6,8 +6,6 @@ import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["sentences.css"];
-
 /** @typedef {{ text: string, remark: string, guesses: [string, string, string, number][] }} Line */
 
 /**

@@ -39,46 +39,50 @@ import { onThemeChange, theme, themeSheet } from "./theme.js";
  * @property {() => void} [destroy]
  */
 
-/** @type {Record<string, () => Promise<{ styles: string[], mount(tell: Tell): Picture }>>} */
+/**
+ * Each picture: what mounts it, in a script that is fetched when it is first shown, and its style sheets.
+ *
+ * @type {Record<string, [() => Promise<(tell: Tell) => Picture>, ...string[]]>}
+ */
 const PICTURES = {
-  activation_map: () => import("./activation_map.js"),
-  bars: () => import("./bars.js"),
-  block_picture: () => import("./block_picture.js"),
-  chart: () => import("./chart.js"),
-  chips: () => import("./chips.js"),
-  code: () => import("./code.js"),
-  drawing: () => import("./drawing.js"),
-  examples: () => import("./examples.js"),
-  ffn_picture: () => import("./ffn_picture.js"),
-  page_bar: () => import("./page_bar.js"),
-  footer: () => import("./footer.js"),
-  handles: () => import("./handles.js"),
-  local_storage: () => import("./local_storage.js"),
-  classroom: () => import("./classroom.js"),
-  by_hand: () => import("./by_hand.js"),
-  program: () => import("./program.js"),
-  bet: () => import("./bet.js"),
-  vote_question: () => import("./vote_question.js"),
-  xor_net: () => import("./xor_net.js"),
-  learn_bar: () => import("./learn_bar.js"),
-  neuron_card: () => import("./neuron_card.js"),
-  opening: () => import("./opening.js"),
-  block_map: () => import("./block_map.js"),
-  part_list: () => import("./part_list.js"),
-  passages: () => import("./passages.js"),
-  points: () => import("./points.js"),
-  progress: () => import("./progress.js"),
-  rail: () => import("./rail.js"),
-  saving: () => import("./saving.js"),
-  scene_list: () => import("./scene_list.js"),
-  sentences: () => import("./sentences.js"),
-  story: () => import("./story.js"),
-  table: () => import("./table.js"),
-  text: () => import("./text.js"),
-  verdicts: () => import("./verdicts.js"),
-  waiting: () => import("./waiting.js"),
-  welcome: () => import("./welcome.js"),
-  words_box: () => import("./words_box.js"),
+  activation_map: [async () => (await import("./activation_map.js")).mount, "tip.css", "activation_map.css"],
+  bars: [async () => (await import("./bars.js")).mount, "bars.css"],
+  block_picture: [async () => (await import("./block_picture.js")).mount, "tip.css", "block_picture.css"],
+  chart: [async () => (await import("./chart.js")).mount, "chart.css"],
+  chips: [async () => (await import("./chips.js")).mount, "chips.css"],
+  code: [async () => (await import("./code.js")).mount, "code.css"],
+  drawing: [async () => (await import("./drawing.js")).mount, "drawing.css"],
+  examples: [async () => (await import("./examples.js")).mount, "examples.css"],
+  ffn_picture: [async () => (await import("./ffn_picture.js")).mount, "tip.css", "ffn_picture.css"],
+  page_bar: [async () => (await import("./page_bar.js")).mount, "help.css", "page_bar.css"],
+  footer: [async () => (await import("./footer.js")).mount, "help.css", "footer.css"],
+  handles: [async () => (await import("./handles.js")).mount, "handles.css"],
+  local_storage: [async () => (await import("./local_storage.js")).mount],
+  classroom: [async () => (await import("./classroom.js")).mount, "classroom.css"],
+  by_hand: [async () => (await import("./by_hand.js")).mount, "by_hand.css"],
+  program: [async () => (await import("./program.js")).mount, "reorder.css", "program.css"],
+  bet: [async () => (await import("./bet.js")).mount, "bet.css"],
+  vote_question: [async () => (await import("./vote_question.js")).mount, "vote_question.css"],
+  xor_net: [async () => (await import("./xor_net.js")).mount, "xor_net.css"],
+  learn_bar: [async () => (await import("./learn_bar.js")).mount, "learn_bar.css"],
+  neuron_card: [async () => (await import("./neuron_card.js")).mount, "neuron_card.css"],
+  opening: [async () => (await import("./opening.js")).mount, "opening.css"],
+  block_map: [async () => (await import("./block_map.js")).mount, "block_map.css"],
+  part_list: [async () => (await import("./part_list.js")).mount, "part_list.css"],
+  passages: [async () => (await import("./passages.js")).mount, "passages.css"],
+  points: [async () => (await import("./points.js")).mount, "points.css"],
+  progress: [async () => (await import("./progress.js")).mount],
+  rail: [async () => (await import("./rail.js")).mount, "rail.css"],
+  saving: [async () => (await import("./saving.js")).mount, "saving.css"],
+  scene_list: [async () => (await import("./scene_list.js")).mount, "reorder.css", "scene_list.css"],
+  sentences: [async () => (await import("./sentences.js")).mount, "sentences.css"],
+  story: [async () => (await import("./story.js")).mount, "story.css"],
+  table: [async () => (await import("./table.js")).mount, "table.css"],
+  text: [async () => (await import("./text.js")).mount, "text.css"],
+  verdicts: [async () => (await import("./verdicts.js")).mount, "verdicts.css"],
+  waiting: [async () => (await import("./waiting.js")).mount, "waiting.css"],
+  welcome: [async () => (await import("./welcome.js")).mount, "welcome.css"],
+  words_box: [async () => (await import("./words_box.js")).mount, "words_box.css"],
 };
 
 export const names = Object.keys(PICTURES);
@@ -99,9 +103,10 @@ async function sheet(name) {
 
 /** @param {string} name */
 async function load(name) {
-  const picture = await PICTURES[name]();
-  const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "finger.css", "forced_colors.css"];
-  return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
+  const [fetched, ...styles] = PICTURES[name];
+  const mounted = await fetched();
+  const named = ["shell.css", "head.css", "terms.css", ...styles, "finger.css", "forced_colors.css"];
+  return { mounted, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
 // What a picture says in words: its sentence, or that of a message.
@@ -113,9 +118,9 @@ function sentenceOf({ head, title, tone, paragraphs }) {
 /**
  * Hangs a picture into a host.
  *
- * A picture module has `styles`, and `mount(tell) -> { element, controls, saves, update, destroy }`;
- * `controls` go into its head, which keeps its height; `update(data, theme)` may return a promise. What has `saves` can be
- * saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
+ * A picture is what its `mount(tell)` gives, `{ element, controls, saves, update, destroy }`; `controls`
+ * go into its head, which keeps its height; `update(data, theme)` may return a promise. What has
+ * `saves` can be saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
  *
  * @param {HTMLElement | ShadowRoot} host an element without children, or a shadow root
  * @param {string} name one of `names`
@@ -183,7 +188,7 @@ export function mount(host, name, tell) {
       const loaded = await load(name);
       if (gone) return;
       root.adoptedStyleSheets = loaded.sheets;
-      made = loaded.picture.mount((event, value) => { if (!gone) tell(event, value); });
+      made = loaded.mounted((event, value) => { if (!gone) tell(event, value); });
       made.element.classList.add("hung");
       waiting.replaceWith(made.element);
       paint();

@@ -11,8 +11,6 @@ import { drawOptions } from "./vote_question.js";
 
 /** @import { Span } from "./head.js" */
 
-export const styles = ["story.css"];
-
 // What keys do in a lecture: a clicker sends PageDown and PageUp, and B blanks the screen.
 
 const TALK = {

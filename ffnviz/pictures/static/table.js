@@ -5,8 +5,6 @@ import { fitList } from "./filling.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["table.css"];
-
 const isNumber = (value) => typeof value === "number";
 const decimals = (value) => (Number.isInteger(value) ? 0 : (String(value).split(".")[1] ?? "").length);
 

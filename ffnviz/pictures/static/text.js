@@ -5,8 +5,6 @@ import { makeSteady, write } from "./head.js";
 
 /** @import { Span } from "./head.js" */
 
-export const styles = ["text.css"];
-
 /**
  * What `text_cell` sends.
  *

@@ -3,8 +3,6 @@ import { fitList } from "./filling.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["verdicts.css"];
-
 const MANY = 8; // claims that leave no room for what one expects: it is said where one points
 
 const makeClaim = () => element("li", {},

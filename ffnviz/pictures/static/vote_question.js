@@ -10,8 +10,6 @@ import { sum } from "./numbers.js";
 
 /** @import { Head, Span } from "./head.js" */
 
-export const styles = ["vote_question.css"];
-
 const KNOWN = "ffnviz-shown-answers"; // in this tab: a lecturer who reloads keeps the gains
 const known = shownBefore(); // question → what is right, once that was shown
 const percent = (share) => `${Math.round(100 * share)}%`;

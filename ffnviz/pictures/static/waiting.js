@@ -8,8 +8,6 @@ import { onProgress, progressOf } from "./progress.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["waiting.css"];
-
 const FIGURE = { data: [], layout: {} };
 
 // How long it still takes, as one says it.

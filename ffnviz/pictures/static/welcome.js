@@ -5,8 +5,6 @@ import { read } from "./files.js";
 import { kept } from "./local_storage.js";
 import { makeTerms, markWithin } from "./terms.js";
 
-export const styles = ["welcome.css"];
-
 const CLOSED = "ffnviz-welcome-closed", CAME_BARE = "ffnviz-came-bare";
 
 // The welcome's text, also read under "New here?" at the foot of a page.

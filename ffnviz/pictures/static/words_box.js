@@ -6,8 +6,6 @@ import { place } from "./popover.js";
 
 /** @import { Span } from "./head.js" */
 
-export const styles = ["words_box.css"];
-
 const WAIT_MS = 700; // after the last key
 
 /**

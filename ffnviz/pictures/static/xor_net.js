@@ -7,8 +7,6 @@ import { element, setText } from "./element.js";
 
 /** @import { Head } from "./head.js" */
 
-export const styles = ["xor_net.css"];
-
 const WAIT_MS = 300; // after the last change, before the link has it
 const INPUTS = [[0, 0], [0, 1], [1, 0], [1, 1]];
 const NEAR = 1e-6;
