@@ -1,4 +1,4 @@
-"""What payload.js reads of a payload, read in Python."""
+"""What loading.js reads of a payload, read in Python."""
 
 import json
 import math

@@ -187,7 +187,7 @@ def _read_at_once() -> dict[str, str]:
 
 
 def _kept(contents: Mapping[str, str]) -> str:
-    return f'need("files.js").keep({json.dumps(contents)});\n'
+    return f'need("loading.js").keep({json.dumps(contents)});\n'
 
 
 def _text(path: Path) -> str:

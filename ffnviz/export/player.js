@@ -1,9 +1,7 @@
 // Plays a page that was taken home: unpacks what lies in it, and hands it to what draws it.
 
 import { element } from "./element.js";
-import { readFrom } from "./files.js";
-import { unpack } from "./payload.js";
-import { plotlyFrom } from "./plotly.js";
+import { plotlyFrom, readFrom, unpack } from "./loading.js";
 
 const PLAYS = {
   journey: () => import("./play_journey.js"),

@@ -1,9 +1,7 @@
 // The page's own sheet as a notebook's widget: what is done goes to the kernel, which sends what follows.
 
 import { element } from "./element.js";
-import { read, readFrom } from "./files.js";
-import { unpack } from "./payload.js";
-import { plotlyFrom } from "./plotly.js";
+import { plotlyFrom, read, readFrom, unpack } from "./loading.js";
 import { mount } from "./sheet.js";
 import { setDark } from "./theme.js";
 

@@ -1,4 +1,4 @@
-"""Plain values and number arrays as one piece of bytes, unpacked by payload.js."""
+"""Plain values and number arrays as one piece of bytes, unpacked by loading.js."""
 
 import json
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ PICTURES = Path(ffnviz.__file__).parent / "pictures" / "static"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 PAGE = """<!doctype html><html lang="en"><title>Pictures</title><body><script type="module">
-    import { unpack } from "./payload.js";
+    import { unpack } from "./loading.js";
     import { mount } from "./shell.js";
     const from64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const read = ({ packed, plain }) => (packed === undefined ? plain : from64(packed));

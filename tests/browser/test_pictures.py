@@ -284,8 +284,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
     found = plain.page.evaluate(
         """async (typed) => {
             const { chartAsSvg } = await import("./chart.js");
-            const { asPng } = await import("./picture_menu.js");
-            const { cell } = await import("./saving.js");
+            const { asPng, cell } = await import("./saving.js");
             const { theme } = await import("./theme.js");
             const plot = document.getElementById("chart").shadowRoot.querySelector(".plot");
             while (!plot.layout) await new Promise((next) => requestAnimationFrame(next));

@@ -3,7 +3,7 @@
 // Streamlit calls this function with every change of the data or the theme, and what it returns
 // when the component has left the page, but also when a newer call has overtaken this one.
 
-import { plotlyAt } from "../ffnviz.pictures/plotly.js";
+import { plotlyAt } from "../ffnviz.pictures/loading.js";
 import { mount } from "../ffnviz.pictures/shell.js";
 import { setDark } from "../ffnviz.pictures/theme.js";
 

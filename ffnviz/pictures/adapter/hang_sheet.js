@@ -2,7 +2,7 @@
 
 import { readTheme } from "../ffnviz.picture/hang_picture.js";
 import { directionOf } from "../ffnviz.pictures/element.js";
-import { unpack } from "../ffnviz.pictures/payload.js";
+import { unpack } from "../ffnviz.pictures/loading.js";
 import { mount } from "../ffnviz.pictures/sheet.js";
 
 const hung = new WeakMap(); // by the element that Streamlit gives the component

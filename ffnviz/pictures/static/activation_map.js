@@ -180,7 +180,7 @@ function makeMap(name, tip, report) {
 
 /**
  * @import { Head } from "./head.js"
- * @import { Numbers } from "./payload.js"
+ * @import { Numbers } from "./loading.js"
  */
 
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.

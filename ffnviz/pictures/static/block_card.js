@@ -1,8 +1,8 @@
 // What the chosen station does to the chosen token: in words, and as vectors.
 
-import { svgElement, weightsOf } from "./block_lanes.js";
+import { weightsOf } from "./block_lanes.js";
 import { channels, contextOf, putImage } from "./canvas.js";
-import { each, element, oneStop } from "./element.js";
+import { each, element, oneStop, svgElement } from "./element.js";
 import { grouped, number, percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
 

@@ -1,18 +1,12 @@
 // What runs between the stations of a block: each token's lane, the stream that goes around what is
 // added to it, the arcs of the attention, and the FFN's fans.
 
+import { svgElement } from "./element.js";
 import { colourOf } from "./theme.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const MOST_ARCS = 400; // that are drawn: the strongest
 const THICKEST = 0.85; // an arc of weight 1, as a share of a lane
 const LEAST = 0.004; // weight of an arc that is drawn
-
-export function svgElement(tag, attributes = {}) {
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
-}
 
 // The weights of one head, or the mean of all, as weight(token, source).
 export function weightsOf(shown, station) {

@@ -1,7 +1,7 @@
 import { makeCard } from "./block_card.js";
-import { drawLanes, svgElement } from "./block_lanes.js";
+import { drawLanes } from "./block_lanes.js";
 import { putImage, signedScale } from "./canvas.js";
-import { each, element, rootOf } from "./element.js";
+import { each, element, rootOf, svgElement } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { number, short } from "./numbers.js";
 import { makeTip } from "./popover.js";
@@ -169,7 +169,7 @@ function makeStation(tip, choose) {
 
 /**
  * @import { Head, Span } from "./head.js"
- * @import { Numbers } from "./payload.js"
+ * @import { Numbers } from "./loading.js"
  */
 
 // Of the window's height that the lanes take; a laptop's shows the card below them, too.

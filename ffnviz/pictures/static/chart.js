@@ -4,7 +4,7 @@ import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { titleOf } from "./head.js";
-import { plotly } from "./plotly.js";
+import { plotly } from "./loading.js";
 import { asFile, heading } from "./save_svg.js";
 import { allowed, single } from "./saving.js";
 import { roomOf } from "./spotlight.js";
@@ -269,7 +269,7 @@ export function rows(data, layout) {
 
 /**
  * @import { Head } from "./head.js"
- * @import { Numbers } from "./payload.js"
+ * @import { Numbers } from "./loading.js"
  */
 
 const LOW_PLOT = 121; // pixels

@@ -22,6 +22,14 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// An element of a drawing.
+export function svgElement(tag, attributes = {}, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
 /**
  * Writes a text where it is another: who reads the screen aloud says it once.
  *

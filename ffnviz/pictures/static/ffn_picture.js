@@ -1,5 +1,5 @@
 import { putImage, signedScale } from "./canvas.js";
-import { element } from "./element.js";
+import { element, svgElement } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { playInTurn } from "./motion.js";
 import { number, short } from "./numbers.js";
@@ -139,7 +139,7 @@ function makeStage(name, tip, choose, enter) {
 
 /**
  * @import { Head } from "./head.js"
- * @import { Numbers } from "./payload.js"
+ * @import { Numbers } from "./loading.js"
  */
 
 const NARROW_BELOW = 480; // as in ffn_picture.css
@@ -147,17 +147,13 @@ const STAGE = 0.11, LOWEST = 88; // of the width, that a stage takes; pixels, th
 const HIGHEST = 2.2; // times its own height
 const STEP_MS = 1_100; // that each token stays, as all are gone through
 const LONG_WORDS = 8; // of what leads from stage to stage, in letters: more take two lines where it is narrow
-const SVG = "http://www.w3.org/2000/svg";
 
 // The fan between two stages: its two sides are as long as the stages it joins, in shares of the
 // longest one.
 function makeStep() {
-  const svg = document.createElementNS(SVG, "svg");
-  const shape = document.createElementNS(SVG, "polygon");
-  svg.setAttribute("viewBox", "0 0 100 100");
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("aria-hidden", "true");
-  svg.append(shape);
+  const shape = svgElement("polygon");
+  const drawn = { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" };
+  const svg = svgElement("svg", drawn, shape);
   const symbol = element("b"), words = element("small");
   const box = element("div", { class: "step" }, element("div", { class: "fan" }, svg, symbol), words);
   return {

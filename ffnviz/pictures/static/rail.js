@@ -1,8 +1,7 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
 import { chooseByArrows, element, makeSliding, oneStop, rootOf, setText } from "./element.js";
-import { fileInput } from "./opening.js";
-import { saveFile } from "./saving.js";
+import { fileInput, saveFile } from "./saving.js";
 
 /** @import { SavedFile } from "./saving.js" */
 

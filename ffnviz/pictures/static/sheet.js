@@ -5,7 +5,7 @@
 
 import { element, makeSliding } from "./element.js";
 import { fillWindow } from "./filling.js";
-import { unpack } from "./payload.js";
+import { unpack } from "./loading.js";
 import { mount as hang } from "./shell.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab

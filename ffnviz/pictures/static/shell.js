@@ -5,11 +5,10 @@
 // style sheets, the theme, the head, and the mark that says what has been painted.
 
 import { element } from "./element.js";
-import { read } from "./files.js";
 import { makeHead, titleOf } from "./head.js";
-import { unpack } from "./payload.js";
-import { enlarge, pictureMenu } from "./picture_menu.js";
+import { read, unpack } from "./loading.js";
 import { elementAsSvg, savedBy, savedNoMore } from "./save_svg.js";
+import { enlarge, pictureMenu } from "./saving.js";
 import { shows, showsNoMore } from "./spotlight.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
 
@@ -49,39 +48,39 @@ const PICTURES = {
   bars: [async () => (await import("./bars.js")).mount, "bars.css"],
   block_picture: [async () => (await import("./block_picture.js")).mount, "tip.css", "block_picture.css"],
   chart: [async () => (await import("./chart.js")).mount, "chart.css"],
-  chips: [async () => (await import("./chips.js")).mount, "chips.css"],
-  code: [async () => (await import("./code.js")).mount, "code.css"],
-  drawing: [async () => (await import("./drawing.js")).mount, "drawing.css"],
-  examples: [async () => (await import("./examples.js")).mount, "examples.css"],
+  chips: [async () => (await import("./tokens.js")).mountChips, "chips.css"],
+  code: [async () => (await import("./lists.js")).mountCode, "code.css"],
+  drawing: [async () => (await import("./drag.js")).mountDrawing, "drawing.css"],
+  examples: [async () => (await import("./page.js")).mountExamples, "examples.css"],
   ffn_picture: [async () => (await import("./ffn_picture.js")).mount, "tip.css", "ffn_picture.css"],
-  page_bar: [async () => (await import("./page_bar.js")).mount, "help.css", "page_bar.css"],
-  footer: [async () => (await import("./footer.js")).mount, "help.css", "footer.css"],
-  handles: [async () => (await import("./handles.js")).mount, "handles.css"],
+  page_bar: [async () => (await import("./page.js")).mountPageBar, "help.css", "page_bar.css"],
+  footer: [async () => (await import("./page.js")).mountFooter, "help.css", "footer.css"],
+  handles: [async () => (await import("./drag.js")).mountHandles, "handles.css"],
   local_storage: [async () => (await import("./local_storage.js")).mount],
   classroom: [async () => (await import("./classroom.js")).mount, "classroom.css"],
-  by_hand: [async () => (await import("./by_hand.js")).mount, "by_hand.css"],
-  program: [async () => (await import("./program.js")).mount, "reorder.css", "program.css"],
-  bet: [async () => (await import("./bet.js")).mount, "bet.css"],
-  vote_question: [async () => (await import("./vote_question.js")).mount, "vote_question.css"],
-  xor_net: [async () => (await import("./xor_net.js")).mount, "xor_net.css"],
-  learn_bar: [async () => (await import("./learn_bar.js")).mount, "learn_bar.css"],
-  neuron_card: [async () => (await import("./neuron_card.js")).mount, "neuron_card.css"],
-  opening: [async () => (await import("./opening.js")).mount, "opening.css"],
-  block_map: [async () => (await import("./block_map.js")).mount, "block_map.css"],
-  part_list: [async () => (await import("./part_list.js")).mount, "part_list.css"],
-  passages: [async () => (await import("./passages.js")).mount, "passages.css"],
+  by_hand: [async () => (await import("./exercises.js")).mountByHand, "by_hand.css"],
+  program: [async () => (await import("./exercises.js")).mountProgram, "reorder.css", "program.css"],
+  bet: [async () => (await import("./votes.js")).mountBet, "bet.css"],
+  vote_question: [async () => (await import("./votes.js")).mountVoteQuestion, "vote_question.css"],
+  xor_net: [async () => (await import("./exercises.js")).mountXorNet, "xor_net.css"],
+  learn_bar: [async () => (await import("./waiting.js")).mountLearnBar, "learn_bar.css"],
+  neuron_card: [async () => (await import("./tokens.js")).mountNeuronCard, "neuron_card.css"],
+  opening: [async () => (await import("./saving.js")).mountOpening, "opening.css"],
+  block_map: [async () => (await import("./navigation.js")).mountBlockMap, "block_map.css"],
+  part_list: [async () => (await import("./navigation.js")).mountPartList, "part_list.css"],
+  passages: [async () => (await import("./lists.js")).mountPassages, "passages.css"],
   points: [async () => (await import("./points.js")).mount, "points.css"],
-  progress: [async () => (await import("./progress.js")).mount],
+  progress: [async () => (await import("./waiting.js")).mountProgress],
   rail: [async () => (await import("./rail.js")).mount, "rail.css"],
-  saving: [async () => (await import("./saving.js")).mount, "saving.css"],
-  scene_list: [async () => (await import("./scene_list.js")).mount, "reorder.css", "scene_list.css"],
-  sentences: [async () => (await import("./sentences.js")).mount, "sentences.css"],
+  saving: [async () => (await import("./saving.js")).mountSaving, "saving.css"],
+  scene_list: [async () => (await import("./navigation.js")).mountSceneList, "reorder.css", "scene_list.css"],
+  sentences: [async () => (await import("./lists.js")).mountSentences, "sentences.css"],
   story: [async () => (await import("./story.js")).mount, "story.css"],
-  table: [async () => (await import("./table.js")).mount, "table.css"],
-  text: [async () => (await import("./text.js")).mount, "text.css"],
-  verdicts: [async () => (await import("./verdicts.js")).mount, "verdicts.css"],
-  waiting: [async () => (await import("./waiting.js")).mount, "waiting.css"],
-  welcome: [async () => (await import("./welcome.js")).mount, "welcome.css"],
+  table: [async () => (await import("./lists.js")).mountTable, "table.css"],
+  text: [async () => (await import("./head.js")).mountText, "text.css"],
+  verdicts: [async () => (await import("./votes.js")).mountVerdicts, "verdicts.css"],
+  waiting: [async () => (await import("./waiting.js")).mountWaiting, "waiting.css"],
+  welcome: [async () => (await import("./page.js")).mountWelcome, "welcome.css"],
   words_box: [async () => (await import("./words_box.js")).mount, "words_box.css"],
 };
 

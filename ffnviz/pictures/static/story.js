@@ -7,7 +7,7 @@ import { crowd } from "./filling.js";
 import { sum } from "./numbers.js";
 import { beginBringing, light, makeRoom } from "./spotlight.js";
 import { colourOf } from "./theme.js";
-import { drawOptions } from "./vote_question.js";
+import { drawOptions } from "./votes.js";
 
 /** @import { Span } from "./head.js" */
 

@@ -1,6 +1,6 @@
 // One theme for all pictures of a page: palettes.json, light or dark; and the size of the page's type.
 
-import { read } from "./files.js";
+import { read } from "./loading.js";
 
 /**
  * Colours by their names.

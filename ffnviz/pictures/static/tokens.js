@@ -1,12 +1,14 @@
+// The tokens of a sentence: in a row to choose from, and with a neuron's value on each.
+
 import { directionOf, each, element, makeSliding, oneStop, rootOf } from "./element.js";
-import { mayBeNamed } from "./head.js";
+import { fitList } from "./filling.js";
 import { stretch } from "./motion.js";
-import { percent } from "./numbers.js";
+import { number, percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 
-const LOW = 800; // of a window's height
+const LOW = 800; // pixels, of a window's height
 const LINES = { low: 2, high: 3 }; // of a long text that are seen; on a telephone its one line slides
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
@@ -39,17 +41,17 @@ function isSeen(row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
  *   texts: string[], shares: number[], chosen: number, what: string, accent: string,
  *   hides: string[], asks: boolean, joins: boolean[], unhides: string[], head?: Head,
  *   stays?: boolean
- * }} Data
+ * }} ChipsData
  */
 
-export function mount(tell) {
+export function mountChips(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
   const hide = element("button", { type: "button", class: "hide", onclick: () => (shown.unhides[at] ? tell("unhide", at) : cut(at)) });
   const more = element("button", { type: "button", class: "more-tokens", hidden: "", tabindex: "-1", "aria-hidden": "true", onclick: goOn });
   const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
   edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   const stop = oneStop(row, "[aria-pressed]");
-  /** @type {Data} */
+  /** @type {ChipsData} */
   let shown;
   let at = null, colours = null;
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
@@ -125,7 +127,7 @@ export function mount(tell) {
     saves: {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
-    /** @param {Data} data */
+    /** @param {ChipsData} data */
     update(data, theme) {
       const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(rootOf(root).activeElement);
       [shown, colours] = [data, theme];
@@ -154,5 +156,72 @@ export function mount(tell) {
       resized.disconnect();
       removeEventListener("keydown", undo);
     },
+  };
+}
+
+// A neuron, with its value on each token.
+
+function makeValue(show) {
+  return element("li", {},
+    element("button", { type: "button", onclick: show },
+      element("bdi"),
+      element("span", { class: "track", "aria-hidden": "true" }, element("i")),
+      element("b")));
+}
+
+/**
+ * What `NeuronCard` sends. `action` and `stays` are of files.
+ *
+ * @typedef {{
+ *   title: string, texts: string[], values: number[], token: number, words: string[], head: Head,
+ *   action?: string, stays?: boolean
+ * }} NeuronCardData
+ */
+
+export function mountNeuronCard(tell) {
+  const title = element("span");
+  const meet = element("button", {
+    type: "button", class: "action", onclick: () => tell("meet", { token: null }),
+  });
+  const words = element("span");
+  const writes = element("p", {}, "pushes towards ", words);
+  const values = element("ol", { "aria-label": "Its value on every token" });
+  const card = element("div", { class: "card" },
+    element("h3", {}, title, meet), writes, values);
+  const fit = fitList(values, () => [innerHeight > LOW ? 0.24 : 0.2, 2.2]);
+  const stop = oneStop(values);
+  /** @type {NeuronCardData} */
+  let shown;
+  return {
+    element: element("article", {}, card),
+    saves: {
+      rows: () => [["neuron", "token number", "token", "hidden"], ...shown.values.map((value, token) =>
+        [shown.title, token + 1, shown.texts[token], value])],
+    },
+    /** @param {NeuronCardData} data */
+    update(data, theme) {
+      shown = data;
+      meet.hidden = Boolean(data.stays) && !data.action; // in a file there is no other page to go to
+      meet.textContent = data.action || "Meet this neuron →";
+      const largest = Math.max(...data.values.map(Math.abs));
+      title.textContent = data.title;
+      title.style.color = colourOf(data.head.accent, theme);
+      writes.hidden = data.words.length === 0; // of a network without a word head nobody knows
+      each(words, data.words, () => element("bdi"), (word, text) => { word.textContent = text; });
+      const make = (token) => makeValue(() => tell("meet", { token }));
+      each(values, data.values, make, (item, value, token) => {
+        const button = item.firstChild;
+        const [name, track, text] = button.children;
+        item.className = token === data.token ? "chosen" : "";
+        button.title = data.stays ? `Choose ${data.texts[token]}` : `Show how ${number(value)} comes about`;
+        name.textContent = data.texts[token];
+        text.textContent = number(value);
+        stretch(track.firstChild, 0, largest > 0 ? Math.abs(value) / largest : 0);
+        track.firstChild.style.background = value < 0 ? theme.negative_mid : theme.positive_mid;
+      });
+      stop(data.token);
+      fit();
+    },
+    destroy: () => fit(true),
   };
 }

@@ -1,3 +1,5 @@
+// What comes to the pictures: packed numbers, the texts beside the scripts, and plotly.js.
+
 // Reading what ffnviz/pictures/payload.py packed: a header, and arrays of numbers.
 
 /** @typedef {Float32Array | Uint16Array | Int32Array | Uint8Array} Numbers */
@@ -73,4 +75,87 @@ export function unpack(bytes) {
     }
   }
   return { ...header, arrays, shapes };
+}
+
+// The text of the files beside this one: style sheets, notes, palettes. A page that must do without
+// a server hands over another reader.
+
+/** @type {(name: string) => Promise<string>} */
+let readText = async (name) => {
+  const answer = await fetch(new URL(name, import.meta.url));
+  if (!answer.ok) throw new Error(`${name} could not be read (${answer.status}).`);
+  return answer.text();
+};
+/** @type {Map<string, Promise<string>>} */
+const texts = new Map();
+
+/** @param {(name: string) => Promise<string>} reader */
+export function readFrom(reader) {
+  readText = reader;
+}
+
+/**
+ * Texts that came with the scripts are asked for nowhere.
+ *
+ * @param {Record<string, string>} known
+ */
+export function keep(known) {
+  for (const [name, text] of Object.entries(known)) texts.set(name, Promise.resolve(text));
+}
+
+/**
+ * Each file is read once; one that could not be read is tried again when next asked for.
+ *
+ * @param {string} name
+ * @returns {Promise<string>}
+ */
+export function read(name) {
+  if (!texts.has(name)) {
+    const text = readText(name);
+    texts.set(name, text);
+    text.catch(() => texts.delete(name));
+  }
+  return /** @type {Promise<string>} */ (texts.get(name));
+}
+
+// plotly.js itself, fetched once a page, and only where a chart is shown.
+
+/** @type {string[] | null} */
+let addresses = null;
+/** @type {(() => Promise<any>) | null} */
+let from = null;
+/** @type {Promise<any> | null} */
+let loading = null;
+
+// Where plotly.min.js may lie, if not beside this file; the first that answers is taken.
+export function plotlyAt(...hrefs) {
+  addresses = hrefs;
+}
+
+// What makes it instead, where no file can be loaded.
+export function plotlyFrom(maker) {
+  from = maker;
+}
+
+export function plotly() {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  loading ??= from?.() ?? load(addresses ?? [new URL("plotly.min.js", import.meta.url).href]);
+  return loading;
+}
+
+/** @param {string[]} hrefs */
+function load(hrefs) {
+  const [address, ...others] = hrefs;
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => {
+      script.remove();
+      if (others.length) return resolve(load(others));
+      loading = null; // the next figure tries again
+      reject(new Error("plotly.min.js could not be loaded."));
+    };
+    document.head.append(script);
+  });
 }

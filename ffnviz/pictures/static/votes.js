@@ -1,14 +1,17 @@
-// A question: vote, see the experiment, vote again, hear why. Alone one's votes stand in the link;
-// in a class they are counted without names, and the lecturer leads from step to step. Its options
-// are drawn as those of a scene's question and of a bet.
+// What people believe, and what was found: a question that is voted on, a bet, and verdicts.
 
-import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass, WAITS, waits } from "./classroom_connection.js";
+import { complain, countsOf, follows, isRevealed, leads, onClass, send, together, vote, vote as sendVote, voteOf, voteOf as voteInClass, WAITS, waits } from "./classroom_connection.js";
 import { each, element, oneStop, setText } from "./element.js";
+import { fitList } from "./filling.js";
 import { kept } from "./local_storage.js";
 import { stretch } from "./motion.js";
 import { sum } from "./numbers.js";
 
 /** @import { Head, Span } from "./head.js" */
+
+// A question: vote, see the experiment, vote again, hear why. Alone one's votes stand in the link;
+// in a class they are counted without names, and the lecturer leads from step to step. Its options
+// are drawn as those of a scene's question and of a bet.
 
 const KNOWN = "ffnviz-shown-answers"; // in this tab: a lecturer who reloads keeps the gains
 const known = shownBefore(); // question → what is right, once that was shown
@@ -40,10 +43,10 @@ function keep(answers) {
  *   at: number, ask: Span[], options: string[], answers: (number | null)[], step: string,
  *   experiment: Experiment | null, missing: string, why: string, leads: string, head: Head,
  *   believed: string[], votes: [number | null, number | null][], scene: number
- * }} Data
+ * }} VoteQuestionData
  */
 
-export function mount(tell) {
+export function mountVoteQuestion(tell) {
   const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" }), oneOf = oneStop(nav, "button:enabled");
   const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
   const did = element("p", { class: "did" }), rows = element("div", { class: "rows" }), seen = element("div", { class: "seen" }, element("h3", { text: "The experiment" }), rows, did);
@@ -53,7 +56,7 @@ export function mount(tell) {
   const both = element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen);
   const summary = element("table", {}), total = element("p", { class: "total" });
   const gains = element("details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }), total, summary);
-  /** @type {Data} */
+  /** @type {VoteQuestionData} */
   let data;
   const stop = onClass(() => { if (data) show(); });
 
@@ -173,7 +176,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "vote" }, nav, ask, both, gains),
-    /** @param {Data} next_ */
+    /** @param {VoteQuestionData} next_ */
     update(next_) {
       const moved = data && (data.at !== next_.at || data.step !== next_.step);
       const held = moved && options.querySelector(":focus");
@@ -211,4 +214,169 @@ export function drawOptions(box, options, make, { right, chosen, isOpen, choose 
     button.onclick = () => choose(at);
     more(button, at);
   });
+}
+
+// A bet before a trial. Alone one's bet stands in the link; in a class bets are counted without names,
+// and shown to all once the lecturer begins.
+
+/**
+ * What `Bet` sends.
+ *
+ * @typedef {{
+ *   ask: string, options: string[], bet: number | null, scene: number, begun: boolean,
+ *   outcome: number | null
+ * }} BetData
+ */
+
+export function mountBet(tell) {
+  const ask = element("span", { class: "ask" }), status = element("span", { class: "status", role: "status" });
+  const options = element("span", { class: "options", role: "group", "aria-label": "Your bet" });
+  /** @type {BetData} */
+  let data;
+  let opened = null; // `opened`: the question whose bets were shown to the class
+  const stop = onClass(() => { if (data) show(); });
+
+  const own = () => (follows() ? voteOf(data.scene) : data.bet);
+  const closed = () => (follows() ? isRevealed(data.scene) : data.begun);
+
+  function place(option) {
+    if (!follows()) return tell("bet", option);
+    vote(data.scene, option).catch(({ message }) => { status.textContent = message; });
+    show();
+  }
+
+  function said() {
+    const bet = own(), counts = countsOf(data.scene);
+    if (data.outcome !== null && closed()) return bet === null ? "" : bet === data.outcome ? "You bet on that." : "You bet otherwise.";
+    if (closed()) return "";
+    if (follows()) return waits("vote", data.scene) ? WAITS : bet === null ? "Your bet counts, without your name." : "Your bet is in; you may change it until the training begins.";
+    if (!leads()) return "";
+    const n = sum(counts ?? []);
+    return `${n} ${n === 1 ? "bet" : "bets"} of the class.`;
+  }
+
+  function show() {
+    const counts = closed() ? countsOf(data.scene) : null, bet = own();
+    setText(ask, data.ask);
+    const make = () => element("button", { type: "button" }, element("span"), element("small"));
+    const state = { right: data.outcome, chosen: bet, isOpen: !closed(), choose: place };
+    drawOptions(options, data.options, make, state, (button, at) => {
+      button.lastChild.textContent = counts ? String(counts[at]) : "";
+    });
+    const words = said();
+    setText(status, words);
+    if (leads() && data.begun && opened !== data.scene && !isRevealed(data.scene)) {
+      opened = data.scene;
+      send("reveal", { scene: data.scene }).catch(({ message }) => complain(message));
+    }
+  }
+
+  return {
+    element: element("div", { class: "bet" }, ask, options, status),
+    /** @param {BetData} next */
+    update(next) {
+      data = next;
+      show();
+    },
+    destroy: stop,
+  };
+}
+
+// Verdicts: what was claimed, what one would then see, and what was seen.
+
+const MANY = 8; // claims that leave no room for what one expects: it is said where one points
+
+const makeClaim = () => element("li", {},
+  element("b", {}, element("em"), element("span")),
+  element("span", { class: "expected" }),
+  element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span"), element("span", { class: "limits" })),
+  element("span", { class: "seen" }, element("span"), element("small")));
+
+// Beside its verdict what was seen goes on with it; on a line of its own it begins anew.
+const goesOn = (text, limits) => `${limits ? ";" : ":"} ${text} `;
+const begins = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)} `;
+
+function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measured, check, label, inline }) {
+  const [name, hoped, { children: [icon, words, more] }, seen] = item.children;
+  item.dataset.kind = kind;
+  name.firstChild.textContent = label ? `${label}: ` : "";
+  name.lastChild.textContent = claim;
+  hoped.textContent = `If so, one sees: ${expected}.`;
+  icon.textContent = sign;
+  words.textContent = verdict.slice(0, verdict.length - limits.length);
+  more.textContent = limits;
+  seen.title = `If so, one sees: ${expected}. Test: ${check}.`;
+  seen.firstChild.textContent = inline ? goesOn(measured, limits) : begins(measured);
+  seen.lastChild.textContent = `(${check})`;
+}
+
+// The signs of a group's claims, and how often each kind is there for those who cannot see them.
+function drawSigns(signs, claims) {
+  signs.replaceChildren(...claims.map(({ kind, sign }) => element("i", { "data-kind": kind, text: sign })));
+  const kinds = [...new Set(claims.map(({ kind }) => kind))];
+  const count = (kind) => claims.filter((claim) => claim.kind === kind).length;
+  signs.setAttribute("aria-label", kinds.map((kind) => `${count(kind)} ${kind}`).join(", "));
+}
+
+/**
+ * @typedef {{
+ *   claim: string, kind: string, sign: string, verdict: string, expected: string,
+ *   measured: string, check: string, said: string, limits: string, label: string
+ * }} Claim
+ */
+
+/**
+ * What `verdicts_cell` sends.
+ *
+ * @typedef {{ groups: [string, Claim[]][], dense: boolean, head: Head }} VerdictsData
+ */
+
+export function mountVerdicts(tell) {
+  const box = element("div", { class: "groups" });
+  const all = element("div", { class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts" }, box);
+  const root = element("div", { class: "verdicts" }, all);
+  const makeGroup = (group) => element("section", {},
+    element("h3", {}, element("button", { type: "button", onclick: () => open(group) },
+      element("span"), element("span", { class: "signs", role: "img" }))),
+    element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
+  const stop = oneStop(box, "h3 button");
+  const fit = fitList(all, () => (root.classList.contains("titled") ? [0.6, 1.6] : [0.24, 1]));
+  let shown = /** @type {VerdictsData["groups"]} */ ([]), opened = 0;
+  // Of groups with titles one is open.
+  function open(group) {
+    opened = Math.max(0, Math.min(group, shown.length - 1));
+    [...box.children].forEach((section, place) => {
+      section.classList.toggle("open", place === opened);
+      section.querySelector("h3 button")?.setAttribute("aria-expanded", String(place === opened));
+    });
+    fit();
+  }
+  return {
+    element: root,
+    saves: {
+      rows: () => [["experiment", "said", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
+        claims.map(({ said, claim, expected, verdict, measured, check }) => [title, said, claim, expected, verdict, measured, check]))],
+    },
+    /** @param {VerdictsData} data */
+    update({ groups, dense }) {
+      shown = groups;
+      const titled = groups.some(([title]) => title);
+      root.classList.toggle("dense", dense);
+      root.classList.toggle("titled", titled);
+      root.classList.toggle("many", !titled && groups.some(([, claims]) => claims.length > MANY));
+      box.style.gridTemplateRows = titled ? `repeat(${groups.length}, auto)` : "";
+      each(box, groups, makeGroup, ({ children: [heading, body] }, [title, claims]) => {
+        heading.hidden = body.lastChild.hidden = !title;
+        heading.firstChild.firstChild.textContent = title;
+        drawSigns(heading.firstChild.lastChild, claims);
+        each(body.firstChild, claims, makeClaim, (item, claim) => drawClaim(item, { ...claim, inline: dense || claims.length >= 5 }));
+        body.firstChild.dataset.claims = claims.length;
+        body.firstChild.classList.toggle("five", claims.length >= 5);
+        body.lastChild.textContent = `${title} →`;
+      });
+      open(opened);
+      stop(opened);
+    },
+    destroy: () => fit(true),
+  };
 }
