@@ -274,6 +274,24 @@ def test_data_that_cannot_be_drawn_is_said_and_forgotten_with_the_next(plain: Pl
     expect(picture.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+def test_code_is_copied_wherever_its_page_comes_from(plain: PlainPage, trusted: bool) -> None:
+    page = plain.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('another')")
+    code = plain.hang("code", lambda: shown.ALL["code"](1))
+    if not trusted:
+        page.evaluate("""() => {
+            window.trusted = navigator.clipboard;
+            Object.defineProperty(navigator, "clipboard", { value: undefined });
+        }""")
+    copy = code.get_by_role("button", name="Copy the code")
+    copy.click()
+    expect(copy).to_have_text("✓")
+    copied = page.evaluate("(window.trusted ?? navigator.clipboard).readText()")
+    assert copied == "y = phi(x @ 1)  # compress"
+
+
 def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
     typed = "a\ufffeb\x00c\x1bd\ud800e\uffff <&>"
     figure = shown.figure(1)

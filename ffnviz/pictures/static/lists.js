@@ -3,6 +3,7 @@
 import { each, element, oneStop } from "./element.js";
 import { fitList } from "./filling.js";
 import { percent } from "./numbers.js";
+import { copyText, DONE_MS } from "./saving.js";
 import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
@@ -162,8 +163,6 @@ export function mountSentences(tell) {
 
 // Program text, to be read and copied.
 
-const DONE_MS = 1_500;
-
 /**
  * What `code_cell` sends.
  *
@@ -176,8 +175,8 @@ export function mountCode() {
   let text = "";
   const copy = element("button", { type: "button", text: "Copy", "aria-label": "Copy the code" });
   copy.onclick = async () => {
-    await navigator.clipboard?.writeText(text);
-    copy.textContent = "✓";
+    const outcome = await copyText(text, "").then(() => "✓", () => "✗");
+    copy.textContent = outcome;
     setTimeout(() => { copy.textContent = "Copy"; }, DONE_MS);
   };
   return {

@@ -5,24 +5,12 @@ import { fillFrom, glossary } from "./head.js";
 import { kept } from "./local_storage.js";
 import { makeHelp, place } from "./popover.js";
 import { aboutFrom, thumbnail } from "./save_svg.js";
+import { copyText, DONE_MS } from "./saving.js";
 import { notes } from "./spotlight.js";
 
 // The bar: what page this is, and what can be done with it.
 
-const DONE_MS = 1_500;
-
-// Only addresses that a browser trusts may write to its clipboard themselves; on others a selection
-// is copied, as by a person.
-async function copy(text) {
-  if (navigator.clipboard) return await navigator.clipboard.writeText(text);
-  const area = element("textarea", { style: { position: "fixed", opacity: "0" } });
-  document.body.append(area);
-  area.value = text;
-  area.select();
-  const copied = document.execCommand("copy");
-  area.remove();
-  if (!copied) throw new Error("The link could not be copied: it stands in the address bar.");
-}
+const REFUSED = "The link could not be copied: it stands in the address bar.";
 
 // On a phone there is room for a sign only.
 const sign = (d) =>
@@ -54,7 +42,7 @@ export function mountPageBar(tell) {
 
   button.onclick = async () => {
     let outcome = "Link copied";
-    await copy(location.href).catch(({ message }) => { outcome = message; });
+    await copyText(location.href, REFUSED).catch(({ message }) => { outcome = message; });
     label.textContent = outcome;
     button.classList.add("said");
     status.textContent = outcome;

@@ -101,6 +101,24 @@ export function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(href), KEEP_MS);
 }
 
+/**
+ * Only addresses that a browser trusts may write to its clipboard themselves; on others a selection
+ * is copied, as by a person.
+ *
+ * @param {string} text
+ * @param {string} refused what to say if neither works
+ */
+export async function copyText(text, refused) {
+  if (navigator.clipboard) return await navigator.clipboard.writeText(text);
+  const area = element("textarea", { style: { position: "fixed", opacity: "0" } });
+  document.body.append(area);
+  area.value = text;
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  if (!copied) throw new Error(refused);
+}
+
 // A picture's numbers as a table that any spreadsheet reads.
 
 // What XML 1.0 has no place for: control characters, lone surrogates, U+FFFE and U+FFFF.
@@ -145,7 +163,7 @@ const asCsv = (table) => `\ufeff${table.map((row) => row.map(cell).join(",")).jo
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
 const SCALE = 2; // pixels of a PNG for one of the page
-const DONE_MS = 1_500;
+export const DONE_MS = 1_500; // that a button says what came of it
 
 // The SVG in pixels. It carries all it needs, so the browser may read back what it has drawn.
 export async function asPng(svg) {
