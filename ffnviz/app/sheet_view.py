@@ -23,7 +23,7 @@ from ffnviz.state.settings import Setting, Values
 @cache
 def _component() -> Callable[..., Any]:
     # Its cells stand in the page itself, whose style sheet then reaches their places.
-    return st.components.v2.component("ffnviz.sheet", js="sheet_adapter.js", isolate_styles=False)
+    return st.components.v2.component("ffnviz.sheet", js="adapter.js", isolate_styles=False)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ OWN = Path(__file__).parent
 LIVE = OWN / "live"
 FIRST = "player.js"
 WIDGET = "view.js"
-ADAPTERS = ("hang_picture.js", "hang_sheet.js")
+HANGS = "hang.js"  # pictures and sheets into Streamlit
 READ_AT_ONCE = ("*.css", "palettes.json", "glossary.json", "welcome.html")
 # The pictures of a first visit.
 FIRST_PAGE = (
@@ -71,13 +71,13 @@ async function later(name) {
 """
 # What the first page shows has the line for itself; the rest is there before it is asked for.
 _HANGING = """\
-export const { picture } = need("hang_picture.js");
+export const { picture } = need("hang.js");
 let isFirst = true;
 export function sheet(given) {
   // Where that fails, it is asked for again when it is needed.
   if (isFirst) setTimeout(() => getRest().catch(() => {}), 2_000);
   isFirst = false;
-  return need("hang_sheet.js").sheet(given);
+  return need("hang.js").sheet(given);
 }
 """
 
@@ -145,7 +145,7 @@ def _script_of(name: str) -> str:
 
 
 def _first() -> list[str]:
-    return _needed([*ADAPTERS, *map(_script_of, FIRST_PAGE)])
+    return _needed([HANGS, *map(_script_of, FIRST_PAGE)])
 
 
 def _first_texts() -> dict[str, str]:

@@ -15,9 +15,22 @@ def test_a_page_gets_all_pictures_and_a_picture_what_it_reads() -> None:
     assert "import.meta" not in made
     known = re.compile(r'^modules\["([\w.]+)"\]', re.MULTILINE)
     first = bundle.first_module("_stcore/files", "more.js")
-    here, there = (known.findall(code) for code in (first, bundle.more_module("_stcore/files")))
-    every = {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.ADAPTERS)
-    assert sorted([*here, *there]) == sorted(every)
+    exported = re.findall(r"^(?:import|export)\b.*$", first, re.MULTILINE)
+    assert [line[:30] for line in exported] == [
+        "export const { picture } = nee",
+        "export function sheet(given) {",
+    ]
+    assert first.count("import.meta.url") == 2
+    more = bundle.more_module("_stcore/files")
+    assert re.findall(r"^(?:import|export)\b.*$", more, re.MULTILINE) == [
+        "export function add(modules, need, later) {"
+    ]
+    here, there = (
+        re.findall(r'^modules\["([\w.]+)"\]', code, re.MULTILINE) for code in (first, more)
+    )
+    assert not set(here) & set(there)
+    everything = {path.name for path in bundle.PICTURES.glob("*.js")} | {bundle.HANGS}
+    assert {*here, *there} == everything
     assert set(re.findall(r'need\("([\w.]+)"\)', first)) <= set(here)
 
 

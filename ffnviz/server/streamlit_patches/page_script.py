@@ -44,7 +44,7 @@ SCRIPTS = {
 STATIC = Path(streamlit.__file__).parent / "static"
 # Modules of Streamlit's that every page asks for, but only once it has heard from the server.
 LATER = ("BidiComponent", "Html", "TextInput")
-ADAPTER = "_stcore/bidi-components/ffnviz.sheet/sheet_adapter.js"  # ours, likewise
+ADAPTER = "_stcore/bidi-components/ffnviz.sheet/adapter.js"  # ours, likewise
 LARGE = 12  # of the scripts
 PINGS = ("health", "host-config")  # what it asks the server before it opens a socket
 FONTS = ASSETS / "fonts"
