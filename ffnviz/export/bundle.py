@@ -130,7 +130,7 @@ def first_module(folder: str, more: str) -> str:
 def more_module(folder: str) -> str:
     """The rest of it, which is added to its modules."""
     here, read = _first(), _first_texts()
-    every = _needed(path.name for path in PICTURES.glob("*.js"))
+    every = _needed(map(_script_of, pictures_listed()))
     functions = _as_functions([name for name in every if name not in here], "beside")
     left = {name: text for name, text in _read_at_once().items() if name not in read}
     return (
@@ -155,7 +155,7 @@ def _first_texts() -> dict[str, str]:
 @cache
 def widget_module() -> str:
     """One module for a notebook's widget, as anywidget wants it."""
-    functions = _functions([WIDGET, *(path.name for path in PICTURES.glob("*.js"))])
+    functions = _functions([WIDGET, *map(_script_of, pictures_listed())])
     return f'{functions}{_kept(_read_at_once())}export default need("{WIDGET}").view;\n'
 
 

@@ -177,6 +177,15 @@ export function complain(message) {
   changed();
 }
 
+/**
+ * Shows all who follow what was answered in a scene.
+ *
+ * @param {number} scene
+ */
+export function reveal(scene) {
+  send("reveal", { scene }).catch(({ message }) => complain(message));
+}
+
 /** @param {string} block */
 function heard(block) {
   if (/^event: over/m.test(block)) {

@@ -1,7 +1,7 @@
 // The scene of a lecture that the page shows: its words, its question, the way on. As a talk it is
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
-import { classroom, complain, onClass, send, together as isTogether, waits, WAITS } from "./classroom_connection.js";
+import { classroom, onClass, reveal, send, together as isTogether, WAITS, waits } from "./classroom_connection.js";
 import { each, element, rootOf } from "./element.js";
 import { crowd } from "./filling.js";
 import { sum } from "./numbers.js";
@@ -93,7 +93,7 @@ function makeQuestion(changed) {
       refused.delete(name);
       send("vote", { scene: data.at, option }).catch(({ message }) => { refused.set(name, message); changed(); });
     } else {
-      if (together(data)) send("reveal", { scene: data.at }).catch(({ message }) => complain(message));
+      if (together(data)) reveal(data.at);
       answered.set(nameOf(data), classroom.role === "lecturer" ? null : option);
     }
     changed();

@@ -1,7 +1,8 @@
 """All that reaches into Streamlit's private parts, a file a patch; any can be switched off.
 
-Each says what it changes, why, what it gains, and for which versions of Streamlit. Its `check` says
-in a sentence when Streamlit has changed under it; the page then goes on without it.
+What runs in the browser are functions of page_script.js, each a patch of its own. Each says what
+it changes, why, what it gains, and for which versions of Streamlit. Its `check` says in a sentence
+when Streamlit has changed under it; the page then goes on without it.
 """
 
 import logging

@@ -1,8 +1,8 @@
-"""Changes: Streamlit's page begins with scripts of ours; each .js here is a patch in one of them.
+"""Changes: Streamlit's page begins with a script of ours, whose functions are patches, too.
 
 And its text is set in a part of its font, the whole of which comes when a sentence needs it.
-Why: what they change in the browser has to be there before Streamlit's own code runs, and Streamlit
-has no place for a script in its page. Its font holds up the scripts of a first visit.
+Why: what these change in the browser has to be there before Streamlit's own code runs, and
+Streamlit has no place for a script in its page. Its font holds up the scripts of a first visit.
 Gains: what each of them says, and a first page over a telephone's line 2 s earlier.
 For: Streamlit 1.64 to 1.67.
 """
@@ -23,7 +23,8 @@ from ffnviz.server.static import packed_file
 from ffnviz.server.streamlit_patches.patch import expect, is_off
 
 GUARD = "guard.js"  # its address
-# What each script needs Streamlit's own code to have.
+_REMARK = re.compile(r"^ *//.*\n", re.MULTILINE)  # a line of its own
+# What each of its functions needs Streamlit's own code to have.
 SCRIPTS = {
     "backend_address": ("BACKEND_BASE_URL", "__streamlit"),
     "first_step": ("history.pushState",),
@@ -64,7 +65,7 @@ def check() -> None:
         for needed in missing.values():
             needed -= {name for name in needed if name in code}
     for script, names in missing.items():
-        expect(not names, f"Streamlit's code has {', '.join(sorted(names))}, for {script}.js")
+        expect(not names, f"Streamlit's code has {', '.join(sorted(names))}, for {script}")
 
 
 def index_html() -> str:
@@ -157,11 +158,7 @@ def _later() -> list[str]:
 
 
 def guard_js() -> str:
-    """The scripts that are not switched off, as one; a script that fails stops no other."""
-    folder = files(__package__)
-    scripts = {name: folder.joinpath(f"{name}.js") for name in SCRIPTS if not is_off(name)}
-    return "\n".join(
-        f"try {{\n{file.read_text(encoding='utf-8')}}} catch (error) {{\n"
-        f'  console.warn("{name}", error);\n}}\n'
-        for name, file in scripts.items()
-    )
+    """The script, which runs what is not switched off; its remarks stay here."""
+    script = files(__package__).joinpath("page_script.js").read_text(encoding="utf-8")
+    names = " ".join(name for name in SCRIPTS if not is_off(name))
+    return f"{{\n{_REMARK.sub('', script).replace('{patches}', names)}}}\n"
