@@ -106,7 +106,9 @@ export async function play(body, data) {
       return { element: journey.element, show: () => journey.show(scene.start) };
     }
     if (!scene.pictures.length) {
-      return { element: element("p", { text: "The picture of this scene needs ffnviz itself, and is not in this file. What it shows is said above." }), show() {} };
+      const text = "The picture of this scene needs ffnviz itself, and is not in this file. " +
+        "What it shows is said above.";
+      return { element: element("p", { text }), show() {} };
     }
     const box = element("div", { class: "row" });
     const made = scene.pictures.map(({ name, prefix, data: shown }) => {

@@ -396,7 +396,15 @@ function plainProduct(f) {
 /**
  * y = x Wᵀ + b, all of them places in the memory.
  *
- * @typedef {(x: number, w: number, b: number, y: number, T: number, nIn: number, nOut: number) => void} Product
+ * @callback Product
+ * @param {number} x
+ * @param {number} w
+ * @param {number} b
+ * @param {number} y
+ * @param {number} T
+ * @param {number} nIn
+ * @param {number} nOut
+ * @returns {void}
  */
 
 /**

@@ -7,9 +7,11 @@ import { aboutFrom } from "./save_svg.js";
 import { tidied } from "./tokenizer.js";
 
 const STATIC = / (?:writes|writers|examples|example values|example heads)$/; // arrays that are those of every sentence
-const LOADING = "The networks are on their way; till they are here you see a sentence that was computed before.";
+const LOADING = "The networks are on their way; till they are here you see a sentence that was " +
+  "computed before.";
 const HURRIED_MS = 300; // between two keys: what they change is at its place at once
-const EMPTY = "Type a sentence: [MASK] or ___ stands for a hidden word. The pictures below still show the last sentence.";
+const EMPTY = "Type a sentence: [MASK] or ___ stands for a hidden word. The pictures below still " +
+  "show the last sentence.";
 
 // The worker that reads sentences, seen from the page. One question at a time is on its way, and of
 // those that come meanwhile the newest alone is asked: typing never waits, and is never behind.
@@ -211,13 +213,19 @@ export function makeLive(recorded, told) {
     const names = silenced.map(({ network, block, index }) => `${block + 1}:${index} (${labels[network]})`).join(", ");
     const again = element("button", { type: "button", text: "Switch all on again", onclick: () => ask({ ...wanted, silenced: [] }) });
     const neurons = silenced.length === 1 ? "neuron" : "neurons";
-    notice.append(`Switched off on every token: ${neurons} ${names}. All that comes after is computed without ${silenced.length === 1 ? "it" : "them"}. `, again);
+    const them = silenced.length === 1 ? "it" : "them";
+    notice.append(
+      `Switched off on every token: ${neurons} ${names}. `,
+      `All that comes after is computed without ${them}. `, again,
+    );
   }
 
   function fail(why) {
     box.disabled = true;
     notice.setAttribute("role", "alert");
-    say([[`Nothing new can be computed here: ${why} You see the sentence that was saved with the page. Load the page again, or save it anew.`]]);
+    const seen = "You see the sentence that was saved with the page.";
+    const then = "Load the page again, or save it anew.";
+    say([[`Nothing new can be computed here: ${why} ${seen} ${then}`]]);
   }
 
   return {
@@ -284,7 +292,8 @@ async function fromPage(index) {
   return { index, base64 };
 }
 
-const ofFile = "The networks lie beside this page, and a page opened as a file may not read them: put the folder on a web server, or use the one-file page.";
+const ofFile = "The networks lie beside this page, and a page opened as a file may not read them: " +
+  "put the folder on a web server, or use the one-file page.";
 
 // A browser has nothing to keep them in on an address that is not safe, or where it is forbidden.
 async function openKept(name) {

@@ -3,7 +3,11 @@
 // Radford et al. 2019). Positions count code points, as Python does.
 
 // \s of the library's pattern is Unicode's White_Space; JavaScript's own has U+FEFF as well.
-const WORDS = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
+const KINDS = [
+  /'s|'t|'re|'ve|'m|'ll|'d/u, / ?\p{L}+/u, / ?\p{N}+/u, / ?[^\p{White_Space}\p{L}\p{N}]+/u,
+  /\p{White_Space}+(?!\P{White_Space})/u, /\p{White_Space}+/u,
+];
+const WORDS = new RegExp(KINDS.map(({ source }) => source).join("|"), "gu");
 const MASK = /\p{White_Space}*\[mask\]/gu; // once in lower case; blanks before it are its own
 const MOST_KEPT = 10_000; // words whose tokens are kept
 

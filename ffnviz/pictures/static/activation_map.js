@@ -154,11 +154,10 @@ function makeMap(name, tip, report) {
     const wanted = [...Object.values(values), n_tokens, data.largest, theme, width, devicePixelRatio];
     if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, width);
     painted = wanted;
-    canvas.setAttribute(
-      "aria-label",
-      `${shown.label}: ${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons. ${shown.note}. ` +
-      `Arrow keys move, Enter chooses a neuron${data.stays ? "" : ", Shift and Enter show how its value comes about"}.`,
-    );
+    const size = `${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons`;
+    const more = data.stays ? "" : ", Shift and Enter show how its value comes about";
+    const keys = `Arrow keys move, Enter chooses a neuron${more}.`;
+    canvas.setAttribute("aria-label", `${shown.label}: ${size}. ${shown.note}. ${keys}`);
     const [top, left] = [row.style.top, column.style.left].map(Number.parseFloat), wasAway = column.hidden;
     Object.assign(row.style, { top: `${data.token * height}px`, height: `${height}px`, borderColor: accent });
     if (top >= 0) slide(row, 0, top - data.token * height);

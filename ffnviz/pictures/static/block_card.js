@@ -78,12 +78,14 @@ function makeHeads(choose, look) {
     svg.setAttribute("width", width);
     svg.setAttribute("height", height);
     const arc = (token, source, size, own) => {
-      const a = from(source), b = at(token), rise = Math.min(height - 14, 18 + 0.42 * Math.abs(a - b));
+      const a = from(source), b = at(token);
+      const top = height - 1.3 * Math.min(height - 14, 18 + 0.42 * Math.abs(a - b));
+      const loop = height - 30;
       const d = cross
         ? `M${a} 0 C${a} ${height / 2} ${b} ${height / 2} ${b} ${height}`
         : source === token
-          ? `M${a - 7} ${height} C${a - 16} ${height - 30} ${a + 16} ${height - 30} ${a + 7} ${height}`
-          : `M${a} ${height} C${a} ${height - rise * 1.3} ${b} ${height - rise * 1.3} ${b} ${height}`;
+          ? `M${a - 7} ${height} C${a - 16} ${loop} ${a + 16} ${loop} ${a + 7} ${height}`
+          : `M${a} ${height} C${a} ${top} ${b} ${top} ${b} ${height}`;
       svg.append(svgElement("path", {
         d, fill: "none", stroke: own ? accent : colours.muted, "stroke-opacity": own ? 0.85 : 0.35,
         "stroke-width": Math.max(own ? 1 : 0.4, size * (own ? ARCS.thickest : 6)),

@@ -96,17 +96,24 @@ function around(svg, layout, from, to, colours, shown) {
   const enter = to.enter + (layout.narrow ? Math.min(13, gap / 3) : gap / 2);
   const side = 8, middle = layout.narrow ? layout.arch : first + across / 2;
   const [radius, plus] = [12, 6];
-  const path = layout.narrow
-    ? `M${point(leave, layout.arch + 2)} L${point(leave, side)} L${point(enter, side)} L${point(enter, middle)}`
-    : `M${point(leave, middle)} L${point(leave, side)} L${point(enter, side)} L${point(enter, middle)}`;
-  for (const [width, stroke, opacity] of [[9, colours.muted, 0.3], [3, colourOf(shown.accent, colours), 1]]) {
-    svg.append(svgElement("path", { d: path, fill: "none", stroke, "stroke-width": width, "stroke-opacity": opacity, "stroke-linejoin": "round" }));
+  const start = point(leave, layout.narrow ? layout.arch + 2 : middle);
+  const path = `M${start} L${point(leave, side)} L${point(enter, side)} L${point(enter, middle)}`;
+  const accent = colourOf(shown.accent, colours);
+  for (const [width, stroke, opacity] of [[9, colours.muted, 0.3], [3, accent, 1]]) {
+    svg.append(svgElement("path", {
+      d: path, fill: "none", stroke, "stroke-width": width, "stroke-opacity": opacity,
+      "stroke-linejoin": "round",
+    }));
   }
   return () => {
     const at = (along, across_) => point(enter + along, middle + across_);
     const [x, y] = point(enter, middle).split(" ");
-    svg.append(svgElement("circle", { cx: x, cy: y, r: radius, fill: colours.background, stroke: colours.text, "stroke-width": 2 }));
-    svg.append(svgElement("path", { d: `M${at(-plus, 0)} L${at(plus, 0)} M${at(0, -plus)} L${at(0, plus)}`, stroke: colours.text, "stroke-width": 2 }));
+    const drawn = { stroke: colours.text, "stroke-width": 2 };
+    const cross = `M${at(-plus, 0)} L${at(plus, 0)} M${at(0, -plus)} L${at(0, plus)}`;
+    svg.append(
+      svgElement("circle", { cx: x, cy: y, r: radius, fill: colours.background, ...drawn }),
+      svgElement("path", { d: cross, ...drawn }),
+    );
   };
 }
 const BRANCH = 0.6;

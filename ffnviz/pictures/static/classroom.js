@@ -103,12 +103,16 @@ export function mount(tell) {
     if (lecturer && over) kept(null);
     code.textContent = data.code ? spoken(data.code) : "";
     const people = now ? counted(now.people, "follows", "follow") : "";
+    const sent = (now?.sentences ?? 0) + (now?.waiting ?? 0);
+    const sentences = counted(sent, "sentence", "sentences");
+    const shut = now?.closed ? "; the door is closed" : "";
     if (joining) about.textContent = "Type the code that the lecturer shows. No account, no name.";
     else if (over) about.textContent = problem || "The class is over.";
     else if (problem) about.textContent = problem;
-    else if (lecturer) about.textContent = now ? `Your class: ${people}, ${counted((now.sentences ?? 0) + (now.waiting ?? 0), "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Your class";
+    else if (lecturer) about.textContent = now ? `Your class: ${people}, ${sentences}${shut}` : "Your class";
     else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
-    wall.textContent = now?.waiting ? `Read the sentences (${now.waiting} new)` : "Read the sentences";
+    const fresh = now?.waiting ? ` (${now.waiting} new)` : "";
+    wall.textContent = `Read the sentences${fresh}`;
     for (const part of [show, brain, wall, door, remove, end]) part.hidden = !lecturer || over;
     if (!data.brain) read = null;
     else read ??= now?.sentences ?? null;

@@ -171,7 +171,10 @@ export function makeSliding(node) {
 // Which way a sentence runs: as its first letter does that is not a mask's.
 
 const MASK = /\[mask\]/gi, LETTER = /\p{L}/u;
-const FROM_THE_RIGHT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}\p{Script=Hanifi_Rohingya}]/u;
+const SCRIPTS = [
+  "Hebrew", "Arabic", "Syriac", "Thaana", "Nko", "Samaritan", "Mandaic", "Adlam", "Hanifi_Rohingya",
+];
+const FROM_THE_RIGHT = new RegExp(SCRIPTS.map((name) => `\\p{Script=${name}}`).join("|"), "u");
 
 /** @param {string} sentence */
 export function directionOf(sentence) {

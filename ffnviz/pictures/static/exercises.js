@@ -187,8 +187,9 @@ function verdict(weights, relu, results) {
   if (right === 4 && weights.every((weight, at) => weight === KNOWN[at])) return "All four right: y = ReLU(a + b) − 2 · ReLU(a + b − 1).";
   if (right === 4) return "All four right, with weights of your own.";
   const [none, one, other, both] = results.map((row) => row[4]);
-  if (!relu) return `${right} of 4 right. Without φ, y(0,0) + y(1,1) = ${written(none + both)} is always y(0,1) + y(1,0) = ${written(one + other)}; XOR wants 0 and 2.`;
-  return `${right} of 4 right.`;
+  if (relu) return `${right} of 4 right.`;
+  return `${right} of 4 right. Without φ, y(0,0) + y(1,1) = ${written(none + both)} is always ` +
+    `y(0,1) + y(1,0) = ${written(one + other)}; XOR wants 0 and 2.`;
 }
 
 /**

@@ -73,7 +73,9 @@ export function mountBlockMap(tell) {
 /**
  * What `PartList` sends.
  *
- * @typedef {{ label: string, parts: [string, string][], chosen: number, away: string[] }} PartListData
+ * @typedef {{
+ *   label: string, parts: [string, string][], chosen: number, away: string[]
+ * }} PartListData
  */
 
 export function mountPartList(tell) {

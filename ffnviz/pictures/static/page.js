@@ -107,7 +107,9 @@ function makeLectureMenu(tell) {
 /**
  * What `examples_cell` sends.
  *
- * @typedef {{ groups: { title: string, sentences: string[] }[], why: Record<string, string> }} ExamplesData
+ * @typedef {{
+ *   groups: { title: string, sentences: string[] }[], why: Record<string, string>
+ * }} ExamplesData
  */
 
 export function mountExamples(tell) {

@@ -10,6 +10,8 @@ import { element } from "./element.js";
 
 const EDGE = 10; // pixels around the square, so that a point on its border is whole
 const SHADE = 0.32;
+const KEYS = "Arrow keys move, with Shift further; Enter puts a point, or takes away the one that is " +
+  "there.";
 const FOUND = 12; // pixels within which a click means a point that is there
 
 // From places 0 … side − 1 to pixels, and back; the first row is the lowest.
@@ -150,8 +152,7 @@ export function mount(tell) {
     });
     const counts = [true, false].map((first) => points.filter((point) => point[2] === first).length);
     canvas.setAttribute("aria-label",
-      `${shown.label}: ${counts[0]} ${shown.classes[0]}, ${counts[1]} ${shown.classes[1]}. ` +
-      "Arrow keys move, with Shift further; Enter puts a point, or takes away the one that is there.");
+      `${shown.label}: ${counts[0]} ${shown.classes[0]}, ${counts[1]} ${shown.classes[1]}. ${KEYS}`);
     draw(canvas, { score: shown.arrays.score, lines: shown.arrays.lines, side: shown.side }, points, cursor, colours);
   }
 

@@ -13,11 +13,15 @@ const TYPED_MS = 400; // after which a box says what was typed so far
 /**
  * What `rail_cell` sends of a control; `text` is that of a box, and `stop` a text where several are chosen.
  *
- * @typedef {{ name: string, label: string, help: string, disabled?: boolean, bare?: boolean }} Common
+ * @typedef {{
+ *   name: string, label: string, help: string, disabled?: boolean, bare?: boolean
+ * }} Common
  * @typedef {Common & { kind: "slider", stops: string[], stop: number }} Slider
  * @typedef {Common & { kind: "choice" | "menu", options: string[], stop: number }} Choice
  * @typedef {Common & { kind: "several", options: string[], stop: string }} Several
- * @typedef {Common & { kind: "text" | "number", text: string, example: string, longest: number | null }} Box
+ * @typedef {Common & {
+ *   kind: "text" | "number", text: string, example: string, longest: number | null
+ * }} Box
  * @typedef {Common & { kind: "switch", on: boolean }} Switch
  * @typedef {Common & { kind: "button" | "measure" | "download", file?: SavedFile }} Button
  * @typedef {Common & { kind: "upload", accepts: string, longest: number }} Upload

@@ -11,9 +11,12 @@ const TITLE = { size: 20, line: 26 };
 const SMALL = { size: 15, line: 21 };
 const SKIPPED = ".head, .under, .tip, .told, .cursor, .action, [hidden]";
 
-export const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-const tag = (name, attributes, inside = "") =>
-  `<${name} ${Object.entries(attributes).map(([key, value]) => `${key}="${escaped(String(value))}"`).join(" ")}>${inside}</${name}>`;
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign]);
+function tag(name, attributes, inside = "") {
+  const written = Object.entries(attributes).map(([key, value]) => `${key}="${escaped(String(value))}"`);
+  return `<${name} ${written.join(" ")}>${inside}</${name}>`;
+}
 const round = (value) => Math.round(value * 100) / 100;
 
 const ruler = contextOf(document.createElement("canvas"));
@@ -46,9 +49,12 @@ export function heading(title, width, family, theme) {
 // A whole file: the fonts, the background, what is in it.
 export async function asFile(inside, width, height, family, theme) {
   const fonts = await fontRules(family, inside.includes("italic"));
-  const head = `<svg xmlns="${SVG}" xmlns:xlink="http://www.w3.org/1999/xlink" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`;
+  const spaces = `xmlns="${SVG}" xmlns:xlink="http://www.w3.org/1999/xlink"`;
+  const size = `width="${width}" height="${height}"`;
   const style = fonts ? `<defs><style>${fonts}</style></defs>` : "";
-  return allowed(`${head}${style}<rect width="${width}" height="${height}" fill="${theme.background}"/>${inside}</svg>`);
+  const ground = `<rect ${size} fill="${theme.background}"/>`;
+  const drawn = `${style}${ground}${inside}`;
+  return allowed(`<svg ${spaces} ${size} viewBox="0 0 ${width} ${height}">${drawn}</svg>`);
 }
 
 const seen = (colour) => colour !== "transparent" && !/^rgba\(.*, 0\)$|\/ 0\)$/.test(colour);
@@ -183,7 +189,10 @@ async function fontRules(list, italic) {
     const whole = new URL(address, base).href;
     if (!embedded.has(whole)) embedded.set(whole, dataUrl(whole).catch(() => null));
     const url = await embedded.get(whole);
-    return url && `@font-face{font-family:"${family}";font-weight:${of("font-weight")};font-style:${of("font-style")};src:url("${url}") format("woff2")}`;
+    const [weight, slant] = [of("font-weight"), of("font-style")];
+    const source = `src:url("${url}") format("woff2")`;
+    return url &&
+      `@font-face{font-family:"${family}";font-weight:${weight};font-style:${slant};${source}}`;
   });
   return (await Promise.all(made)).filter(Boolean).join("");
 }

@@ -293,8 +293,9 @@ function makeNumbers(rows, back) {
       table.replaceChildren(element("caption", { text: said }), element("thead", {}, line("th", names, { scope: "col" })),
         element("tbody", {}, ...shown.map((row) => line("td", row, {}))));
       box.setAttribute("aria-label", `Numbers: ${said}`);
-      more.textContent = all.length > MOST ? `The first ${MOST} of ${all.length.toLocaleString("en")} rows; “Save the numbers as CSV” has all.` : "";
-      more.hidden = !more.textContent;
+      const first = `The first ${MOST} of ${all.length.toLocaleString("en")} rows`;
+      more.textContent = `${first}; “Save the numbers as CSV” has all.`;
+      more.hidden = all.length <= MOST;
       box.showPopover();
     },
   };

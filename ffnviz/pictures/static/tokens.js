@@ -109,9 +109,11 @@ export function mountChips(tell) {
     chip.classList.toggle("joins", Boolean(whole));
     chip.classList.toggle("goes-on", Boolean(joins[token + 1]));
     face.setAttribute("aria-pressed", String(isChosen));
-    if (whole) face.setAttribute("aria-label", counts ? `${further}: ${percent(shares[token])}` : further);
+    const said = counts ? `${further}: ${percent(shares[token])}` : further;
+    if (whole) face.setAttribute("aria-label", said);
     else face.removeAttribute("aria-label");
-    face.title = `${further}${counts ? `: ${percent(shares[token])} ${what}` : ""}${hides[token] ? "\nDelete hides the word" : ""}`;
+    const counted = counts ? `: ${percent(shares[token])} ${what}` : "";
+    face.title = `${further}${counted}${hides[token] ? "\nDelete hides the word" : ""}`;
     face.style.borderColor = isChosen ? accent : "";
     over.hidden = !hides[token];
     over.title = why(token);

@@ -91,7 +91,9 @@ export function mountVoteQuestion(tell) {
     if (gains.hidden) return;
     const mean = (which) => sum(found.map((row) => Number(row[which]))) / found.length;
     const [before, after] = [mean(1), mean(2)], all = gain(before, after);
-    total.textContent = `${found.length} ${found.length === 1 ? "question" : "questions"}: ${percent(before)} right before, ${percent(after)} after; gain ${written(all)}.`;
+    const questions = `${found.length} ${found.length === 1 ? "question" : "questions"}`;
+    const shares = `${percent(before)} right before, ${percent(after)} after`;
+    total.textContent = `${questions}: ${shares}; gain ${written(all)}.`;
     const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, { text })));
     summary.replaceChildren(element("thead", {}, line("th", ["often believed", "before", "after", "gain"])),
       element("tbody", {}, ...found.map(([words, first, second]) => line("td", [words, percent(first), percent(second), written(gain(first, second))]))));
@@ -151,9 +153,11 @@ export function mountVoteQuestion(tell) {
   const spans = (parts) => parts.map(([text, kind]) => element(kind === "typed" ? "bdi" : "span", { class: kind.split("@")[0], text }));
 
   function show() {
-    each(nav, data.believed, (at) => element("button", { type: "button", onclick: () => go(at, "ask") }), (button, _words, at) => {
-      const after = share(at, 1);
-      button.textContent = `${at + 1}${!together() && after !== null ? (after === 1 ? " ✓" : " ✗") : ""}`;
+    const make = (at) => element("button", { type: "button", onclick: () => go(at, "ask") });
+    each(nav, data.believed, make, (button, _words, at) => {
+      const after = together() ? null : share(at, 1);
+      const sign = after === null ? "" : after === 1 ? " ✓" : " ✗";
+      button.textContent = `${at + 1}${sign}`;
       button.disabled = follows();
       button.setAttribute("aria-current", String(at === data.at));
       button.setAttribute("aria-label", `Question ${at + 1} of ${data.believed.length}`);

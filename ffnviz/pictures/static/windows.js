@@ -22,10 +22,12 @@ function speak() {
   channel.onmessage = ({ data }) => {
     if (!data.scene) return;
     ({ scene } = data);
-    by("title").textContent = `${scene.path.indexOf(scene.at) + 1 || scene.at + 1} of ${scene.path.length}: ${scene.titles[scene.at]}`;
-    by("say").textContent = scene.ask && scene.veiled ? `${scene.ask} (The answer: ${scene.question.options[scene.question.answer] ?? "see the picture"})` : scene.say;
-    const votes = scene.question?.options.map((option, place) => `${option}: ${scene.counts?.[place]}`);
-    by("counts").textContent = scene.counts && votes ? `Votes: ${votes.join(" · ")}` : "";
+    const { path, at, titles, ask, question, counts } = scene;
+    by("title").textContent = `${path.indexOf(at) + 1 || at + 1} of ${path.length}: ${titles[at]}`;
+    const answer = question?.options[question.answer] ?? "see the picture";
+    by("say").textContent = ask && scene.veiled ? `${ask} (The answer: ${answer})` : scene.say;
+    const votes = question?.options.map((option, place) => `${option}: ${counts?.[place]}`);
+    by("counts").textContent = counts && votes ? `Votes: ${votes.join(" · ")}` : "";
     by("notes").textContent = scene.notes;
     by("coming").textContent = scene.coming ? `Next: ${scene.coming}` : "This is the last scene.";
     tick();
@@ -72,8 +74,9 @@ function review() {
   channel.onmessage = ({ data }) => {
     if (!data.sentences) return;
     const waiting = data.sentences.filter(({ hidden }) => hidden).length;
+    const unseen = `${waiting} of ${data.sentences.length} are not on the wall.`;
     said.textContent = data.sentences.length
-      ? `${waiting} of ${data.sentences.length} are not on the wall. Only you see this window: keep it off the projector.`
+      ? `${unseen} Only you see this window: keep it off the projector.`
       : "No sentence has come yet.";
     each(list, data.sentences, makeLine, ({ children: [text, button], classList }, { number, text: typed, hidden }) => {
       text.textContent = typed;
