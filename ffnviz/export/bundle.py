@@ -36,15 +36,21 @@ _COMMENT = re.compile(rf"^ *//[^\n]*\n|^ *{_BLOCK}\n|{_BLOCK} ", re.MULTILINE | 
 # Behind code, without a quote that could make it part of a text; and what stands before code.
 _REMARK = re.compile(r"(?<=[;,{}()\]:])[ \t]+// [^'\"`\n]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+|^\n", re.MULTILINE)
+# The end of a line that says nothing to a browser, where no remark can be.
+_LINE_END = re.compile(r"^((?:(?!//).)*)(?:(?<=[;,(\[{])\n|\n(?=[)\]}]))", re.MULTILINE)
 _ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
-# A line of shell.js: a picture's name, its script and what mounts it there, and its style sheets.
+# In shell.js: a picture's name, its script and what mounts it there, and its style sheets.
 _PICTURE = re.compile(
-    r'^  (\w+): \[async \(\) => \(await import\("\./([\w.]+)"\)\)\.(\w+)((?:, "[\w.]+")*)\],$',
+    r'^  (\w+): \[\s*async \(\) => \(await import\("\./([\w.]+)"\)\)\.(\w+)'
+    r'((?:, "[\w.]+")*),?\s*\],$',
     re.MULTILINE,
 )
 
 _LOADER = """\
 const modules = {}, made = {};
+function give(exports, getters) {
+  for (const name in getters) Object.defineProperty(exports, name, { get: getters[name] });
+}
 function need(name) {
   if (!Object.hasOwn(modules, name)) throw new Error(`${name} is not in this file.`);
   if (!Object.hasOwn(made, name)) modules[name](made[name] = {});
@@ -57,7 +63,7 @@ let rest, tries = 0;
 function getRest() {
   // A browser may remember for good that an address failed.
   rest ??= import(tries ? `${moreAddress}?try=${tries}` : moreAddress).then(
-    ({ add }) => add(modules, need, later),
+    ({ add }) => add(modules, give, need, later),
     (error) => {
       [rest, tries] = [undefined, tries + 1];
       throw error;
@@ -135,7 +141,7 @@ def more_module(folder: str) -> str:
     left = {name: text for name, text in _read_at_once().items() if name not in read}
     return (
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
-        f"export function add(modules, need, later) {{\n{functions}{_kept(left)}}}\n"
+        f"export function add(modules, give, need, later) {{\n{functions}{_kept(left)}}}\n"
     )
 
 
@@ -227,8 +233,6 @@ def _as_function(name: str, source: str) -> str:
     source = _INDENT.sub("", _REMARK.sub("", source))
     if left := _MODULE_SYNTAX.search(source):
         raise ValueError(f"{name} has a line that is not understood here: {left[0]}")
-    gets = ", ".join(f"{export}: {{ get: () => {export} }}" for export in exports)
-    return (
-        f'modules["{name}"] = (exports) => {{\nObject.defineProperties(exports, {{ {gets} }});\n'
-        f"{source}}};\n"
-    )
+    given = ", ".join(f"{export}: () => {export}" for export in exports)
+    code = _LINE_END.sub(r"\1", source)
+    return f'modules["{name}"] = (exports) => {{\ngive(exports, {{ {given} }});\n{code}}};\n'

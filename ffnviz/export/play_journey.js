@@ -7,7 +7,8 @@ import { mount } from "./shell.js";
 
 const SLOT = "\ue000"; // as in journey.py
 
-const descending = (values) => Uint32Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b);
+const descending = (values) =>
+  Uint32Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b);
 
 function strongest(values) {
   let best = 0;
@@ -19,8 +20,9 @@ const isSilenced = (silenced, { network, block, index }) =>
   silenced.some((one) => one.network === network && one.block === block && one.index === index);
 
 /**
- * The data of the pictures for a state: { network, block, token, neuron, order }, and where it can be
- * computed anew `off`, whether the block's FFN is left out, and `silenced`, the neurons that are switched off.
+ * The data of the pictures for a state: { network, block, token, neuron, order }, and where it can
+ * be computed anew `off`, whether the block's FFN is left out, and `silenced`, the neurons that are
+ * switched off.
  *
  * @param journey the header that journey.py made
  * @param arrays "network block name" → numbers
@@ -33,21 +35,37 @@ function makeData(journey, arrays, shapes) {
     const width = shapes[name][1];
     return arrays[name].subarray(at * width, (at + 1) * width);
   };
-  const orderOf = (name, by) => arrays[`${name} by ${by}`] ?? Uint32Array.from({ length: shapes[`${name} hidden`][1] }, (_, at) => at);
+  const orderOf = (name, by) =>
+    arrays[`${name} by ${by}`] ??
+      Uint32Array.from({ length: shapes[`${name} hidden`][1] }, (_, at) => at);
 
-  // The chosen one; else the one that adds most to the word, or where that is not known the strongest on the token.
-  const listed = (kind, state) => views[nameOf(state)][state.off ? `${kind}_off` : kind][state.token];
+  // The chosen one; else the one that adds most to the word, or where that is not known the
+  // strongest on the token.
+  const listed = (kind, state) =>
+    views[nameOf(state)][state.off ? `${kind}_off` : kind][state.token];
   const leadingOf = (state) => (state.neuron ? null : listed("leading", state));
-  const neuronOf = (state) => state.neuron ?? { network: state.network, index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)) };
-
+  const neuronOf = (state) =>
+    state.neuron ??
+      {
+        network: state.network,
+        index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)),
+      };
 
   function ffn(state) {
     const name = nameOf(state), shown = listed("ffn", state), neuron = neuronOf(state);
-    const vectors = Object.fromEntries(shown.stages.map((stage) => [stage.name, row(`${name} ${stage.name}`, state.token)]));
+    const vectors = Object.fromEntries(
+      shown.stages.map((stage) => [stage.name, row(`${name} ${stage.name}`, state.token)]),
+    );
     if (state.off) vectors.total = vectors.stream; // which passes the FFN by
-    const stages = shown.stages.map((stage) => ({ ...stage, door: "" })); // a file has no other page
-    const order = state.order === "index" ? orderOf(name, "index") : descending(row(`${name} pre`, state.token));
-    return { ...shown, stages, neuron: neuron.network === state.network ? neuron.index : null, off: state.off, arrays: { ...vectors, order } };
+    // A file has no other page.
+    const stages = shown.stages.map((stage) => ({ ...stage, door: "" }));
+    const order = state.order === "index"
+      ? orderOf(name, "index")
+      : descending(row(`${name} pre`, state.token));
+    return {
+      ...shown, stages, neuron: neuron.network === state.network ? neuron.index : null,
+      off: state.off, arrays: { ...vectors, order },
+    };
   }
 
   function maps(state) {
@@ -58,7 +76,10 @@ function makeData(journey, arrays, shapes) {
       vectors[`${map.name}.order`] = orderOf(name, state.order);
       return { ...map, column: null, token: view.tokens[map.name][state.token] };
     });
-    return { ...view.maps, maps: shown, neuron: { map: network, neuron: index }, order: state.order, stays: true, arrays: vectors };
+    return {
+      ...view.maps, maps: shown, neuron: { map: network, neuron: index }, order: state.order,
+      stays: true, arrays: vectors,
+    };
   }
 
   function written(name, index) {
@@ -73,27 +94,37 @@ function makeData(journey, arrays, shapes) {
     const most = strongest(values);
     const said = Math.abs(values[most]) > own.threshold ? own.awake : own.asleep;
     const spans = leadingOf(state)?.spans ?? said.map(([text, kind]) => [
-      kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]), kind]);
+      kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]),
+      kind,
+    ]);
     const isOff = isSilenced(state.silenced ?? [], { network, index, block: view.blocks[network] });
     return {
       action: state.silenced && (isOff ? "Switch it on again" : "Switch it off"),
-      title: own.title.replace(/:\d+/, `:${index}`), texts: own.texts, values, token: view.tokens[network][state.token],
-      words: written(name, index), head: { ...own.head, spans }, stays: true,
+      title: own.title.replace(/:\d+/, `:${index}`), texts: own.texts, values,
+      token: view.tokens[network][state.token], words: written(name, index),
+      head: { ...own.head, spans }, stays: true,
     };
   }
 
   // The sentences that activate the neuron most, where they go along.
   function examples(state) {
-    const { network, index } = neuronOf(state), name = `${network} ${views[nameOf(state)].blocks[network]}`;
-    const { heads, passages } = journey.examples, [places, values, [head]] = ["examples", "example values", "example heads"]
-      .map((kind) => row(`${name} ${kind}`, index));
-    const rows = Array.from(places).flatMap((place, at) => (place ? [[signed(values[at] / 100), ...passages[place - 1]]] : []));
+    const { network, index } = neuronOf(state);
+    const name = `${network} ${views[nameOf(state)].blocks[network]}`;
+    const { heads, passages } = journey.examples,
+      [places, values, [head]] = ["examples", "example values", "example heads"]
+        .map((kind) => row(`${name} ${kind}`, index));
+    const rows = Array.from(places).flatMap((place, at) =>
+      (place ? [[signed(values[at] / 100), ...passages[place - 1]]] : []));
     return { rows, head: heads[head] };
   }
 
-  const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token, stays: !journey.live });
+  const chips = (state) => ({
+    ...views[nameOf(state)].chips, chosen: state.token, stays: !journey.live,
+  });
   const prediction = (state) => listed("prediction", state);
-  const pictures = { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card };
+  const pictures = {
+    chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card,
+  };
   return { pictures: journey.examples ? { ...pictures, passages: examples } : pictures, neuronOf };
 }
 
@@ -118,7 +149,8 @@ function makeChoice(label, choose) {
  *
  * @param recorded the header that journey.py made, with `arrays` and `shapes`
  * @param hide called with a token whose word is to be hidden; a file has none
- * @param {((part: object) => void) | null} want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
+ * @param {((part: object) => void) | null} want called with what is chosen of a state, to show it;
+ *   if missing, the data have all that can be chosen
  */
 export function makeJourney(recorded, want = null, edits = {}) {
   let data = recorded, make = makeData(data, data.arrays, data.shapes);
@@ -138,10 +170,13 @@ export function makeJourney(recorded, want = null, edits = {}) {
   const networks = makeChoice("Network", chooseNetwork);
   const blocks = makeChoice("Block", (block) => go({ block }));
 
-  const goTo = ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) });
+  const goTo = ({ map, neuron, token }) =>
+    go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) });
   const asks = {
     token: (token) => go({ token }),
-    neuron: (chosen) => (typeof chosen === "number" ? go({ neuron: { network: state.network, index: chosen } }) : goTo(chosen)),
+    neuron: (chosen) => (typeof chosen === "number"
+      ? go({ neuron: { network: state.network, index: chosen } })
+      : goTo(chosen)),
     order: (order) => go({ order }),
     cell: goTo,
     off: (off) => go({ off }),
@@ -159,19 +194,27 @@ export function makeJourney(recorded, want = null, edits = {}) {
 
   // Switches the neuron that is shown off, or on again; it stays the one that is shown.
   function toggle() {
-    const neuron = make.neuronOf(state), { blocks: shown } = data.views[`${state.network} ${state.block}`];
+    const neuron = make.neuronOf(state);
+    const { blocks: shown } = data.views[`${state.network} ${state.block}`];
     const one = { ...neuron, block: shown[neuron.network] }, { silenced } = state;
     const others = silenced.filter((other) => !isSilenced([other], one));
     go({ neuron, silenced: others.length < silenced.length ? others : [...silenced, one] });
   }
 
-  const hosts = Object.fromEntries(Object.keys(make.pictures).map((name) => [name, element("div", { class: `picture ${name}` })]));
-  const pictures = Object.entries(hosts).map(([name, host]) => ({ name, host, picture: mount(host, name, (event, value) => asks[event]?.(value)) }));
+  const hosts = Object.fromEntries(
+    Object.keys(make.pictures).map((name) => [name, element("div", { class: `picture ${name}` })]),
+  );
+  const pictures = Object.entries(hosts).map(([name, host]) => ({
+    name, host, picture: mount(host, name, (event, value) => asks[event]?.(value)),
+  }));
 
   function show(next) {
     state = next;
     networks.update(data.networks.map(({ id, label }) => [id, label]), state.network);
-    blocks.update(Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]), state.block);
+    blocks.update(
+      Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]),
+      state.block,
+    );
     const stamp = JSON.stringify(state);
     for (const { name, host, picture } of pictures) {
       const shown = make.pictures[name](state);
@@ -182,13 +225,19 @@ export function makeJourney(recorded, want = null, edits = {}) {
 
   return {
     choices: [networks.box, blocks.box],
-    element: element("div", { class: recorded.examples ? "journey with-examples" : "journey" }, ...Object.values(hosts)),
+    element: element(
+      "div", { class: recorded.examples ? "journey with-examples" : "journey" },
+      ...Object.values(hosts),
+    ),
     take, // other data, of which a state is then shown
     changed,
-    has: ({ network, block, token, sentence, silenced }) => sentence === data.sentence
-      && JSON.stringify(silenced) === JSON.stringify(data.silenced) && Boolean(data.views[`${network} ${block}`]?.ffn[token]),
+    has: ({ network, block, token, sentence, silenced }) =>
+      sentence === data.sentence &&
+      JSON.stringify(silenced) === JSON.stringify(data.silenced) &&
+      Boolean(data.views[`${network} ${block}`]?.ffn[token]),
     show: (wanted = data.start) => show({ ...wanted }),
-    about: () => `${data.networks.find(({ id }) => id === state.network).label} · block ${state.block + 1}`,
+    about: () =>
+      `${data.networks.find(({ id }) => id === state.network).label} · block ${state.block + 1}`,
   };
 }
 
@@ -196,7 +245,10 @@ export function play(body, data) {
   const journey = makeJourney(data);
   aboutFrom(() => [data.sentence, `ffnviz · ${journey.about()}`]);
   body.append(
-    element("header", { class: "top" }, element("b", { text: "ffnviz" }), element("h1", {}, element("bdi", { text: data.sentence })), ...journey.choices),
+    element(
+      "header", { class: "top" }, element("b", { text: "ffnviz" }),
+      element("h1", {}, element("bdi", { text: data.sentence })), ...journey.choices,
+    ),
     element("main", {}, journey.element),
     element("footer", {}, ...data.says.map((text) => element("p", { text }))),
   );

@@ -10,7 +10,10 @@ const PLAYS = {
 };
 
 function unpacked(id) {
-  const packed = Uint8Array.from(atob(/** @type {HTMLElement} */ (document.getElementById(id)).textContent), (letter) => letter.charCodeAt(0));
+  const packed = Uint8Array.from(
+    atob(/** @type {HTMLElement} */ (document.getElementById(id)).textContent),
+    (letter) => letter.charCodeAt(0),
+  );
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
@@ -25,11 +28,17 @@ async function play() {
   const data = unpack(new Uint8Array(await unpacked("data").arrayBuffer()));
   plotlyFrom(makePlotly);
   readFrom((name) => (Object.hasOwn(data.files, name)
-    ? Promise.resolve(data.files[name]) : Promise.reject(new Error(`${name} is not in this file.`))));
+    ? Promise.resolve(data.files[name])
+    : Promise.reject(new Error(`${name} is not in this file.`)))
+  );
   const { play: start } = await PLAYS[data.plays]();
   await start(document.body, data);
 }
 
 play().catch(({ message }) => {
-  document.body.append(element("p", { role: "alert", text: `This page could not be drawn: ${message} A newer browser may help.` }));
+  document.body.append(
+    element("p", {
+      role: "alert", text: `This page could not be drawn: ${message} A newer browser may help.`,
+    }),
+  );
 });

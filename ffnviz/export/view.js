@@ -1,4 +1,5 @@
-// The page's own sheet as a notebook's widget: what is done goes to the kernel, which sends what follows.
+// The page's own sheet as a notebook's widget: what is done goes to the kernel, which sends what
+// follows.
 
 import { element } from "./element.js";
 import { plotlyFrom, read, readFrom, unpack } from "./loading.js";
@@ -22,18 +23,25 @@ function heard({ file }, [bytes]) {
 }
 
 async function makePlotly() {
-  const address = URL.createObjectURL(new Blob([await read("plotly.min.js")], { type: "text/javascript" }));
+  const address = URL.createObjectURL(
+    new Blob([await read("plotly.min.js")], { type: "text/javascript" }),
+  );
   const script = element("script", { src: address });
-  const loaded = new Promise((resolve, reject) => Object.assign(script, { onload: resolve, onerror: reject }));
+  const loaded = new Promise((resolve, reject) =>
+    Object.assign(script, { onload: resolve, onerror: reject })
+  );
   document.head.append(script);
   await loaded;
   URL.revokeObjectURL(address);
   return window.Plotly;
 }
 
-// A notebook is dark where its text is light; no two name their themes alike. A cell may be drawn before it is on the page.
+// A notebook is dark where its text is light; no two name their themes alike. A cell may be drawn
+// before it is on the page.
 function readTheme(host) {
-  const [r, g, b] = getComputedStyle(host.isConnected ? host : document.body).color.match(/[\d.]+/g)?.map(Number) ?? [];
+  const [r, g, b] =
+    getComputedStyle(host.isConnected ? host : document.body).color.match(/[\d.]+/g)?.map(Number) ??
+      [];
   setDark(0.299 * r + 0.587 * g + 0.114 * b > 128);
 }
 
@@ -50,8 +58,11 @@ export const view = {
     const sheet = mount(host, (event) => model.send({ event }));
     const themed = () => readTheme(host);
     const watch = new MutationObserver(themed);
-    for (const each of [document.documentElement, document.body]) watch.observe(each, { attributes: true });
-    const bytes = (value) => new Uint8Array(value.buffer ?? value, value.byteOffset ?? 0, value.byteLength);
+    for (const each of [document.documentElement, document.body]) {
+      watch.observe(each, { attributes: true });
+    }
+    const bytes = (value) =>
+      new Uint8Array(value.buffer ?? value, value.byteOffset ?? 0, value.byteLength);
     const update = () => sheet.update(unpack(bytes(model.get("_sheet"))));
     model.on("change:_sheet", update);
     themed();

@@ -23,7 +23,7 @@ def test_a_page_gets_all_pictures_and_a_picture_what_it_reads() -> None:
     assert first.count("import.meta.url") == 2
     more = bundle.more_module("_stcore/files")
     assert re.findall(r"^(?:import|export)\b.*$", more, re.MULTILINE) == [
-        "export function add(modules, need, later) {"
+        "export function add(modules, give, need, later) {"
     ]
     here, there = (
         re.findall(r'^modules\["([\w.]+)"\]', code, re.MULTILINE) for code in (first, more)
@@ -46,8 +46,7 @@ if (at) {
 """
     made = bundle._as_function("new.js", source).splitlines()
     assert made[2:-1] == [
-        'const at = "https://a";', "if (at) {",
-        'go("// no remark", 1); // "quoted", so it stays', "}",
+        'const at = "https://a";', 'if (at) {go("// no remark", 1); // "quoted", so it stays', "}",
     ]  # fmt: skip
 
     for source, why in [

@@ -5,7 +5,8 @@
 const roundUp = (n, to) => Math.ceil(n / to) * to;
 const product = (shape) => shape.reduce((a, b) => a * b, 1);
 
-// The float32 that each half is: its bits in place, times 2 to the power that the exponents differ by.
+// The float32 that each half is: its bits in place, times 2 to the power that the exponents differ
+// by.
 function halves() {
   const bits = new Uint32Array(65_536), values = new Float32Array(bits.buffer);
   for (let half = 0; half < 65_536; half++) {
@@ -52,19 +53,27 @@ function relu(values, to) {
   for (let i = 0; i < bits.length; i++) bits[i] = from[i] & ~(from[i] >> 31);
 }
 
-// erfc by a rational Chebyshev fit, relative error 1.2e-7 (Press et al., Numerical Recipes, section 6.2).
-const FIT = [-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277];
+// erfc by a rational Chebyshev fit, relative error 1.2e-7 (Press et al., Numerical Recipes, section
+// 6.2).
+const FIT = [
+  -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587,
+  -0.82215223, 0.17087277,
+];
 const [F0, F1, F2, F3, F4, F5, F6, F7, F8, F9] = FIT;
 function computedGelu(x) {
   const z = Math.abs(x) * Math.SQRT1_2, t = 1 / (1 + 0.5 * z);
-  const power = F0 + t * (F1 + t * (F2 + t * (F3 + t * (F4 + t * (F5 + t * (F6 + t * (F7 + t * (F8 + t * F9))))))));
+  const power = F0 +
+    t * (F1 + t * (F2 + t * (F3 + t * (F4 + t * (F5 + t * (F6 + t * (F7 + t * (F8 + t * F9))))))));
   const tail = t * Math.exp(-z * z + power);
   return 0.5 * x * (x > 0 ? 2 - tail : tail);
 }
 
-// Read from a table, between its entries in proportion: off by at most STEP² / 8 max |GELU″| = 4e-7.
+// Read from a table, between its entries in proportion: off by at most STEP² / 8 max |GELU″| =
+// 4e-7.
 const [END, STEP] = [6, 1 / 512]; // beyond the end GELU is 0 or x, but for 6e-9
-const table = Float32Array.from({ length: 2 * END / STEP + 2 }, (_, at) => computedGelu(at * STEP - END));
+const table = Float32Array.from(
+  { length: 2 * END / STEP + 2 }, (_, at) => computedGelu(at * STEP - END),
+);
 function gelu(values, to) {
   for (let i = 0; i < to.length; i++) {
     const x = values[i], place = (x + END) / STEP, at = place | 0;
@@ -73,7 +82,8 @@ function gelu(values, to) {
   }
 }
 
-const ACTIVATIONS = { relu, gelu }; // what packing.py lets through; each for all values, as a call for one takes longer than it
+// What packing.py lets through; each for all values, as a call for one takes longer than it.
+const ACTIVATIONS = { relu, gelu };
 
 /**
  * Makes an encoder.
@@ -84,14 +94,20 @@ const ACTIVATIONS = { relu, gelu }; // what packing.py lets through; each for al
  * @param allowed whether WebAssembly may be used
  */
 export function makeEncoder({ config, places }, bytes, allowed = true) {
-  const { d_model: d, d_ff: dFf, n_heads: nHeads, n_blocks: nBlocks, vocab_size: nWords, max_tokens: most } = config;
+  const {
+    d_model: d, d_ff: dFf, n_heads: nHeads, n_blocks: nBlocks, vocab_size: nWords, max_tokens: most,
+  } = config;
   const dHead = d / nHeads, activate = ACTIVATIONS[config.activation];
   const nZeros = roundUp(Math.max(nWords, most + PANEL, d), ROWS), wide = roundUp(dHead, PANEL);
-  const nWeights = Object.values(places).reduce((sum, { shape }) => sum + roundUp(product(shape), ROWS), nZeros);
+  const nWeights = Object.values(places).reduce(
+    (sum, { shape }) => sum + roundUp(product(shape), ROWS), nZeros,
+  );
   const blockRoom = 13 * d + 2 * dFf + nHeads * most; // numbers a token
-  const headRoom = 3 * wide + most + PANEL, panel = PANEL * Math.max(d, dFf, most + PANEL); // a product reads ahead
+  // A product reads ahead.
+  const headRoom = 3 * wide + most + PANEL, panel = PANEL * Math.max(d, dFf, most + PANEL);
   // A pass and, on top of it, what a pass from a block on takes; the logits of one token.
-  const size = nWeights + (most + PANEL) * (2 * nBlocks * blockRoom + headRoom + 4 * d) + 2 * ROWS * nWords + panel;
+  const size = nWeights + (most + PANEL) * (2 * nBlocks * blockRoom + headRoom + 4 * d) +
+    2 * ROWS * nWords + panel;
   const { f, kind, product: multiply } = makeMemory(size, allowed);
   let top = 0;
 
@@ -106,20 +122,26 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
 
   const half = halves();
   function weight(name) {
-    const { shape, at } = places[name], from = new Uint16Array(bytes, at, product(shape)), place = top;
+    const { shape, at } = places[name];
+    const from = new Uint16Array(bytes, at, product(shape));
+    const place = top;
     for (let i = 0; i < from.length; i++) f[place + i] = half[from[i]];
     top = roundUp(place + from.length, ROWS);
     return place;
   }
-  const layer = (name) => ({ w: weight(`${name}.weight`), b: weight(`${name}.bias`), nOut: places[`${name}.weight`].shape[0] });
+  const layer = (name) => ({
+    w: weight(`${name}.weight`), b: weight(`${name}.bias`), nOut: places[`${name}.weight`].shape[0],
+  });
   const norm = (name) => ({ gain: weight(`${name}.weight`), bias: weight(`${name}.bias`) });
   const blocks = Array.from({ length: nBlocks }, (_, n) => ({
     attentionNorm: norm(`blocks.${n}.attention_norm`), ffnNorm: norm(`blocks.${n}.ffn_norm`),
-    projectIn: layer(`blocks.${n}.attention.project_in`), projectOut: layer(`blocks.${n}.attention.project_out`),
-    expand: layer(`blocks.${n}.ffn.expand`), compress: layer(`blocks.${n}.ffn.compress`),
+    projectIn: layer(`blocks.${n}.attention.project_in`),
+    projectOut: layer(`blocks.${n}.attention.project_out`), expand: layer(`blocks.${n}.ffn.expand`),
+    compress: layer(`blocks.${n}.ffn.compress`),
   }));
   const finalNorm = norm("final_norm"), positions = weight("position_embedding.weight");
-  const words = { w: weight("token_embedding.weight"), b: top, nOut: nWords }, zeros = top; // no bias: memory begins as zeros
+  // No bias: memory begins as zeros.
+  const words = { w: weight("token_embedding.weight"), b: top, nOut: nWords }, zeros = top;
   top += nZeros;
   const base = top;
 
@@ -132,7 +154,9 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     const y = room(T, d);
     for (let t = 0, at = 0; t < T; t++, at += d) {
       const [mean, scale] = momentsOf(x, at), share = 1 / scale;
-      for (let k = 0; k < d; k++) y[at + k] = (x[at + k] - mean) * share * f[gain + k] + f[bias + k];
+      for (let k = 0; k < d; k++) {
+        y[at + k] = (x[at + k] - mean) * share * f[gain + k] + f[bias + k];
+      }
     }
     return y;
   }
@@ -161,7 +185,8 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     }
     return y;
   }
-  // softmax(q kᵀ / √d_head) of one query (Vaswani et al. 2017, equation 1), in place of its scores q kᵀ.
+  // softmax(q kᵀ / √d_head) of one query (Vaswani et al. 2017, equation 1), in place of its scores
+  // q kᵀ.
   function softmax(scores, at, T) {
     const scale = 1 / Math.sqrt(dHead);
     let highest = -Infinity, total = 0;
@@ -170,12 +195,15 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     for (let s = at; s < at + T; s++) scores[s] /= total;
   }
   function attention(stream, block, T) {
-    const input = layerNorm(stream, block.attentionNorm, T), projected = linear(input, block.projectIn, T);
+    const input = layerNorm(stream, block.attentionNorm, T);
+    const projected = linear(input, block.projectIn, T);
     const [queries, keys, values] = [0, 1, 2].map((which) => headsOf(projected, which, T));
     const weights = room(nHeads * T, T), mixed = room(T, d), before = top;
-    // Each head is two products: with its keys, and with its values transposed, in panels. Keys and values that
-    // only round their number up are zero, and so are their scores.
-    const nKeys = roundUp(T, PANEL), keyPanels = room(nKeys, dHead).fill(0), valuePanels = room(nKeys, wide).fill(0);
+    // Each head is two products: with its keys, and with its values transposed, in panels. Keys and
+    // values that only round their number up are zero, and so are their scores.
+    const nKeys = roundUp(T, PANEL);
+    const keyPanels = room(nKeys, dHead).fill(0);
+    const valuePanels = room(nKeys, wide).fill(0);
     const scores = room(T, nKeys), z = room(T, wide);
     for (let h = 0, from = 0, row = 0; h < nHeads; h++) {
       const own = placeOf(queries) + from;
@@ -192,20 +220,28 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
         for (let s = 0; s < T; s++) weights[row + s] = scores[at + s];
       }
       multiply(placeOf(scores), placeOf(valuePanels), zeros, placeOf(z), T, nKeys, wide);
-      for (let t = 0; t < T; t++) for (let k = 0; k < dHead; k++) mixed[t * d + h * dHead + k] = z[t * wide + k];
+      for (let t = 0; t < T; t++) {
+        for (let k = 0; k < dHead; k++) mixed[t * d + h * dHead + k] = z[t * wide + k];
+      }
     }
     top = before;
     return { input, queries, keys, values, weights, output: linear(mixed, block.projectOut, T) };
   }
   // `off`: the neurons whose activation is taken as zero on all tokens.
   function feedForward(stream, block, T, off) {
-    const input = layerNorm(stream, block.ffnNorm, T), preActivation = linear(input, block.expand, T), hidden = room(T, dFf);
+    const input = layerNorm(stream, block.ffnNorm, T);
+    const preActivation = linear(input, block.expand, T);
+    const hidden = room(T, dFf);
     activate(preActivation, hidden);
     for (const neuron of off) for (let t = 0; t < T; t++) hidden[t * dFf + neuron] = 0;
-    return { input, pre_activation: preActivation, hidden, output: linear(hidden, block.compress, T) };
+    return {
+      input, pre_activation: preActivation, hidden, output: linear(hidden, block.compress, T),
+    };
   }
   function run(input, number, T, off) {
-    const block = blocks[number], attended = attention(input, block, T), middle = sum(input, attended.output, T);
+    const block = blocks[number];
+    const attended = attention(input, block, T);
+    const middle = sum(input, attended.output, T);
     const ffn = feedForward(middle, block, T, off(number));
     return { input, attention: attended, middle, ffn, output: sum(middle, ffn.output, T) };
   }
@@ -222,18 +258,26 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
 
   return {
     kind,
-    // The trace of some ids; `off` gives the neurons of a block, by its number, that are switched off.
+    // The trace of some ids; `off` gives the neurons of a block, by its number, that are switched
+    // off.
     trace(ids, off = none) {
       const T = ids.length;
       top = base;
       const embedding = room(T, d);
       ids.forEach((id, t) => {
         const from = words.w + (id - (id % PANEL)) * d + (id % PANEL);
-        for (let k = 0; k < d; k++) embedding[t * d + k] = f[from + k * PANEL] + f[positions + t * d + k];
+        for (let k = 0; k < d; k++) {
+          embedding[t * d + k] = f[from + k * PANEL] + f[positions + t * d + k];
+        }
       });
       const passed = [];
-      for (let n = 0, input = embedding; n < nBlocks; n++, input = passed[n - 1].output) passed.push(run(input, n, T, off));
-      return { ids, embedding, blocks: passed, final: layerNorm(passed[nBlocks - 1].output, finalNorm, T), off };
+      for (let n = 0, input = embedding; n < nBlocks; n++, input = passed[n - 1].output) {
+        passed.push(run(input, n, T, off));
+      }
+      return {
+        ids, embedding, blocks: passed, final: layerNorm(passed[nBlocks - 1].output, finalNorm, T),
+        off,
+      };
     },
     logits: ({ blocks: passed }, token) => logitsOf([passed[nBlocks - 1].output], token)[0],
     // The logits at a token, and the same with a block's FFN left out for every token.
@@ -248,14 +292,18 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     // What each neuron of a block directly adds to a word's logit: direct_contributions in Python.
     contributions({ blocks: passed }, block, token, word) {
       const [, scale] = momentsOf(passed[nBlocks - 1].output, token * d);
-      const from = words.w + (word - (word % PANEL)) * d + (word % PANEL), along = new Float64Array(d);
+      const from = words.w + (word - (word % PANEL)) * d + (word % PANEL);
+      const along = new Float64Array(d);
       for (let k = 0; k < d; k++) along[k] = f[finalNorm.gain + k] * f[from + k * PANEL];
       const mean = along.reduce((a, b) => a + b, 0) / d, { w } = blocks[block].compress;
-      const hidden = passed[block].ffn.hidden.subarray(token * dFf, (token + 1) * dFf), added = new Float32Array(dFf);
+      const hidden = passed[block].ffn.hidden.subarray(token * dFf, (token + 1) * dFf);
+      const added = new Float32Array(dFf);
       hidden.forEach((value, neuron) => {
         if (value === 0) return;
         let dot = 0;
-        for (let k = 0; k < d; k++) dot += (along[k] - mean) * f[w + (k - (k % PANEL)) * dFf + neuron * PANEL + (k % PANEL)];
+        for (let k = 0; k < d; k++) {
+          dot += (along[k] - mean) * f[w + (k - (k % PANEL)) * dFf + neuron * PANEL + (k % PANEL)];
+        }
         added[neuron] = (value * dot) / scale;
       });
       return added;
@@ -263,13 +311,15 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
   };
 }
 
-// Matrix products y = x Wᵀ + b in WebAssembly SIMD, or in plain JavaScript where a browser has none.
+// Matrix products y = x Wᵀ + b in WebAssembly SIMD, or in plain JavaScript where a browser has
+// none.
 //
-// W lies in panels of 8 rows, [n_out / 8][n_in][8], so that it is read in order. A tile of y, 6 or 4 rows
-// by 8 outputs, stays in registers: with 6 rows the multipliers never wait, with 4 each sum waits for the
-// one before. y has room for a multiple of 4 rows: each twelve are two tiles of 6, the others are tiles
-// of 4. Beside a tile's sums a part of the next panel is read, so that it is in the cache by then; behind
-// W there must be as much as a panel. All places are counted in float32 numbers of one memory.
+// W lies in panels of 8 rows, [n_out / 8][n_in][8], so that it is read in order. A tile of y, 6 or
+// 4 rows by 8 outputs, stays in registers: with 6 rows the multipliers never wait, with 4 each sum
+// waits for the one before. y has room for a multiple of 4 rows: each twelve are two tiles of 6,
+// the others are tiles of 4. Beside a tile's sums a part of the next panel is read, so that it is
+// in the cache by then; behind W there must be as much as a panel. All places are counted in
+// float32 numbers of one memory.
 
 export const PANEL = 8;
 export const ROWS = 4; // of a tile
@@ -285,7 +335,9 @@ function leb(n, signed) {
   for (;;) {
     const byte = n & 0x7f;
     n = signed ? n >> 7 : n >>> 7;
-    if (signed ? (n === 0 && !(byte & 0x40)) || (n === -1 && byte & 0x40) : n === 0) return [...bytes, byte];
+    if (signed ? (n === 0 && !(byte & 0x40)) || (n === -1 && byte & 0x40) : n === 0) {
+      return [...bytes, byte];
+    }
     bytes.push(byte | 0x80);
   }
 }
@@ -308,69 +360,85 @@ function makeInstructions(locals) {
   return {
     get, set, int,
     tee: (local, value) => [value, 0x22, at(local)],
-    plus: (a, b) => [a, b, 0x6a], minus: (a, b) => [a, b, 0x6b], multiply: (a, b) => [a, b, 0x6c], shift: (a, n) => [a, int(n), 0x74],
+    plus: (a, b) => [a, b, 0x6a], minus: (a, b) => [a, b, 0x6b], multiply: (a, b) => [a, b, 0x6c],
+    shift: (a, n) => [a, int(n), 0x74],
     isPositive: (a) => [a, int(0), 0x4a],
     load: (pointer, offset) => [get(pointer), memory(0, 4, offset)], // v128.load
     spread: (pointer, offset) => [get(pointer), memory(9, 2, offset)], // v128.load32_splat
     store: (pointer, offset, value) => [get(pointer), value, memory(11, 4, offset)], // v128.store
     addLanes: (a, b) => simd(0xe4, a, b), multiplyLanes: (a, b) => simd(0xe6, a, b), // f32x4
-    multiplyAdd: (a, b, c) => simd(0x105, a, b, c), // f32x4.relaxed_madd: a b + c, rounded once where the processor can
+    // f32x4.relaxed_madd: a b + c, rounded once where the processor can.
+    multiplyAdd: (a, b, c) => simd(0x105, a, b, c),
     readAhead: (pointer) => [get(pointer), memory(0, 4, 0), 0x1a], // v128.load, drop
     unlessZero: (a, body) => [a, 0x04, 0x40, body, 0x0b], // if … end
-    repeatWhile: (body, condition) => [0x03, 0x40, body, condition, 0x0d, 0, 0x0b], // loop … br_if 0
+    // Loop … br_if 0.
+    repeatWhile: (body, condition) => [0x03, 0x40, body, condition, 0x0d, 0, 0x0b],
   };
 }
 
-// As product() below has them, in bytes; how many rows are in tiles of 6, and then of 4; from one reading ahead to
-// the next.
+// As product() below has them, in bytes; how many rows are in tiles of 6, and then of 4; from one
+// reading ahead to the next.
 const PARAMETERS = ["x", "w", "b", "y", "bySix", "byFour", "nIn", "nOut", "stride"];
 const COUNTERS = ["rows", "out", "left", "t", "k", "panel", "next", ...times(MORE, (r) => `x${r}`)];
 const LANES = ["value", "w0", "w1", ...times(MORE, (r) => [`sum${r} 0`, `sum${r} 1`])];
 
 // `fused`: a product and a sum are one instruction, which not all browsers have.
 function body(fused) {
-  const { get, set, int, tee, plus, minus, multiply, shift, isPositive, load, spread, store, addLanes, multiplyLanes, multiplyAdd, readAhead, unlessZero, repeatWhile } =
-    makeInstructions([...PARAMETERS, ...COUNTERS, ...LANES]);
+  const {
+    get, set, int, tee, plus, minus, multiply, shift, isPositive, load, spread, store, addLanes,
+    multiplyLanes, multiplyAdd, readAhead, unlessZero, repeatWhile,
+  } = makeInstructions([...PARAMETERS, ...COUNTERS, ...LANES]);
   const move = (local, by) => set(local, plus(get(local), by));
   const lanes = 16, panelRow = PANEL * BYTES; // bytes
   const added = (a, b, c) => (fused ? multiplyAdd(a, b, c) : addLanes(multiplyLanes(a, b), c));
-  const add = (row, half) => set(`sum${row} ${half}`, added(get("value"), get(`w${half}`), get(`sum${row} ${half}`)));
+  const add = (row, half) =>
+    set(`sum${row} ${half}`, added(get("value"), get(`w${half}`), get(`sum${row} ${half}`)));
   const step = (n) => (k) => [
     set("w0", load("panel", k * panelRow)), set("w1", load("panel", k * panelRow + lanes)),
     times(n, (row) => [set("value", spread(`x${row}`, k * BYTES)), add(row, 0), add(row, 1)]),
   ];
-  const sums = (n) => repeatWhile([
-    times(STEPS, step(n)),
-    times(n, (row) => move(`x${row}`, int(STEPS * BYTES))),
-    move("panel", int(STEPS * panelRow)), readAhead("next"), move("next", get("stride")),
-  ], tee("k", minus(get("k"), int(STEPS))));
-  const tiles = (n, count) => unlessZero(get(count), [
-    set("t", get(count)),
+  const sums = (n) =>
     repeatWhile([
-      set("x0", get("rows")), times(n - 1, (row) => set(`x${row + 1}`, plus(get(`x${row}`), shift(get("nIn"), 2)))),
-      times(n, (row) => [set(`sum${row} 0`, load("b", 0)), set(`sum${row} 1`, load("b", lanes))]),
-      set("panel", get("w")), set("k", get("nIn")),
-      sums(n),
-      times(n, (row) => [store("out", 0, get(`sum${row} 0`)), store("out", lanes, get(`sum${row} 1`)), move("out", shift(get("nOut"), 2))]),
-      move("rows", multiply(get("nIn"), int(n * BYTES))),
-    ], tee("t", minus(get("t"), int(n)))),
-  ]);
+      times(STEPS, step(n)), times(n, (row) => move(`x${row}`, int(STEPS * BYTES))),
+      move("panel", int(STEPS * panelRow)), readAhead("next"), move("next", get("stride")),
+    ], tee("k", minus(get("k"), int(STEPS))));
+  const tiles = (n, count) =>
+    unlessZero(get(count), [
+      set("t", get(count)),
+      repeatWhile([
+        set("x0", get("rows")),
+        times(n - 1, (row) => set(`x${row + 1}`, plus(get(`x${row}`), shift(get("nIn"), 2)))),
+        times(n, (row) => [set(`sum${row} 0`, load("b", 0)), set(`sum${row} 1`, load("b", lanes))]),
+        set("panel", get("w")), set("k", get("nIn")), sums(n),
+        times(
+          n,
+          (row) => [
+            store("out", 0, get(`sum${row} 0`)), store("out", lanes, get(`sum${row} 1`)),
+            move("out", shift(get("nOut"), 2)),
+          ],
+        ),
+        move("rows", multiply(get("nIn"), int(n * BYTES))),
+      ], tee("t", minus(get("t"), int(n)))),
+    ]);
   const panels = repeatWhile([
-    set("rows", get("x")), set("out", get("y")), set("next", plus(get("w"), multiply(get("nIn"), int(panelRow)))),
-    tiles(MORE, "bySix"), tiles(ROWS, "byFour"),
-    move("w", multiply(get("nIn"), int(panelRow))), move("b", int(panelRow)), move("y", int(panelRow)),
+    set("rows", get("x")), set("out", get("y")),
+    set("next", plus(get("w"), multiply(get("nIn"), int(panelRow)))), tiles(MORE, "bySix"),
+    tiles(ROWS, "byFour"), move("w", multiply(get("nIn"), int(panelRow))), move("b", int(panelRow)),
+    move("y", int(panelRow)),
   ], isPositive(tee("left", minus(get("left"), int(PANEL)))));
   return [set("left", get("nOut")), panels].flat(Infinity);
 }
 
 // The module: it imports a memory and exports the product.
 function moduleBytes(fused) {
-  const code = body(fused), locals = vector([[...leb(COUNTERS.length), I32], [...leb(LANES.length), V128]]);
+  const code = body(fused);
+  const locals = vector([[...leb(COUNTERS.length), I32], [...leb(LANES.length), V128]]);
   const whole = [...locals, ...code, 0x0b];
   return Uint8Array.from([
     0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
     ...section(1, vector([[0x60, ...vector(PARAMETERS.map(() => [I32])), 0]])), // its type
-    ...section(2, vector([[...name("page"), ...name("memory"), 2, 0, 1]])), // a memory of a page or more
+    // A memory of a page or more.
+    ...section(2, vector([[...name("page"), ...name("memory"), 2, 0, 1]])),
     ...section(3, vector([[0]])),
     ...section(7, vector([[...name("product"), 0, 0]])),
     ...section(10, vector([[...leb(whole.length), ...whole]])),
@@ -380,15 +448,48 @@ function moduleBytes(fused) {
 // The same in plain JavaScript. Sums are float64: rounding each to float32 takes twice as long.
 function plainProduct(f) {
   return (x, w, b, y, T, nIn, nOut) => {
-    for (let panel = 0; panel < nOut; panel += PANEL) for (let t = 0; t < T; t += ROWS) for (let j = panel; j < panel + PANEL; j += 2) {
-      const x0 = x + t * nIn, x1 = x0 + nIn, x2 = x1 + nIn, x3 = x2 + nIn, to = y + t * nOut + j;
-      let a0 = f[b + j], b0 = f[b + j + 1], a1 = a0, b1 = b0, a2 = a0, b2 = b0, a3 = a0, b3 = b0;
-      for (let k = 0, at = w + panel * nIn + (j - panel); k < nIn; k++, at += PANEL) {
-        const u = f[at], v = f[at + 1], z0 = f[x0 + k], z1 = f[x1 + k], z2 = f[x2 + k], z3 = f[x3 + k];
-        a0 += z0 * u; b0 += z0 * v; a1 += z1 * u; b1 += z1 * v; a2 += z2 * u; b2 += z2 * v; a3 += z3 * u; b3 += z3 * v;
+    for (let panel = 0; panel < nOut; panel += PANEL) {
+      for (let t = 0; t < T; t += ROWS) {
+        for (let j = panel; j < panel + PANEL; j += 2) {
+          const x0 = x + t * nIn;
+          const x1 = x0 + nIn;
+          const x2 = x1 + nIn;
+          const x3 = x2 + nIn;
+          const to = y + t * nOut + j;
+          let a0 = f[b + j];
+          let b0 = f[b + j + 1];
+          let a1 = a0;
+          let b1 = b0;
+          let a2 = a0;
+          let b2 = b0;
+          let a3 = a0;
+          let b3 = b0;
+          for (let k = 0, at = w + panel * nIn + (j - panel); k < nIn; k++, at += PANEL) {
+            const u = f[at];
+            const v = f[at + 1];
+            const z0 = f[x0 + k];
+            const z1 = f[x1 + k];
+            const z2 = f[x2 + k];
+            const z3 = f[x3 + k];
+            a0 += z0 * u;
+            b0 += z0 * v;
+            a1 += z1 * u;
+            b1 += z1 * v;
+            a2 += z2 * u;
+            b2 += z2 * v;
+            a3 += z3 * u;
+            b3 += z3 * v;
+          }
+          f[to] = a0;
+          f[to + nOut] = a1;
+          f[to + 2 * nOut] = a2;
+          f[to + 3 * nOut] = a3;
+          f[to + 1] = b0;
+          f[to + nOut + 1] = b1;
+          f[to + 2 * nOut + 1] = b2;
+          f[to + 3 * nOut + 1] = b3;
+        }
       }
-      f[to] = a0; f[to + nOut] = a1; f[to + 2 * nOut] = a2; f[to + 3 * nOut] = a3;
-      f[to + 1] = b0; f[to + nOut + 1] = b1; f[to + 2 * nOut + 1] = b2; f[to + 3 * nOut + 1] = b3;
     }
   };
 }
@@ -411,26 +512,35 @@ function plainProduct(f) {
  * A memory of so many numbers, and the product over it.
  *
  * @param {number} size how many float32 numbers
- * @param allowed whether WebAssembly may be used; a page's policy or its age may forbid it all the same
- * @returns {{ f: Float32Array, kind: "simd" | "plain", product: Product }} the numbers; how they are
- *   multiplied, and what does it
+ * @param allowed whether WebAssembly may be used; a page's policy or its age may forbid it all the
+ *   same
+ * @returns {{ f: Float32Array, kind: "simd" | "plain", product: Product }} the numbers; how they
+ *   are multiplied, and what does it
  */
 export function makeMemory(size, allowed = true) {
   try {
     if (allowed) {
-      const fused = moduleBytes(true), compiled = new WebAssembly.Module(WebAssembly.validate(fused) ? fused : moduleBytes(false));
+      const fused = moduleBytes(true);
+      const compiled = new WebAssembly.Module(
+        WebAssembly.validate(fused) ? fused : moduleBytes(false),
+      );
       const memory = new WebAssembly.Memory({ initial: Math.ceil((size * BYTES) / 65_536) });
-      const { product } = /** @type {{ product: (...places: number[]) => void }} */ (new WebAssembly.Instance(compiled, { page: { memory } }).exports);
+      const { product } =
+        /** @type {{ product: (...places: number[]) => void }} */ (new WebAssembly.Instance(
+          compiled, { page: { memory } },
+        ).exports);
       /** @type {Product} */
       const inBytes = (x, w, b, y, T, nIn, nOut) => {
         const rows = Math.ceil(T / ROWS) * ROWS, byFour = rows % (2 * MORE), bySix = rows - byFour;
-        const stride = Math.floor((STEPS * PANEL * BYTES) / (bySix / MORE + byFour / ROWS)); // all tiles together read a panel
+        // All tiles together read a panel.
+        const stride = Math.floor((STEPS * PANEL * BYTES) / (bySix / MORE + byFour / ROWS));
         product(BYTES * x, BYTES * w, BYTES * b, BYTES * y, bySix, byFour, nIn, nOut, stride);
       };
       return { f: new Float32Array(memory.buffer), kind: "simd", product: inBytes };
     }
   } catch (error) {
-    if (error instanceof RangeError) throw error; // no memory is left, and there is none for the other either
+    // No memory is left, and there is none for the other either.
+    if (error instanceof RangeError) throw error;
   }
   const f = new Float32Array(size);
   return { f, kind: "plain", product: plainProduct(f) };

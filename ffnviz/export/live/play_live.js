@@ -6,7 +6,8 @@ import { makeJourney } from "./play_journey.js";
 import { aboutFrom } from "./save_svg.js";
 import { tidied } from "./tokenizer.js";
 
-const STATIC = / (?:writes|writers|examples|example values|example heads)$/; // arrays that are those of every sentence
+// Arrays that are those of every sentence.
+const STATIC = / (?:writes|writers|examples|example values|example heads)$/;
 const LOADING = "The networks are on their way; till they are here you see a sentence that was " +
   "computed before.";
 const HURRIED_MS = 300; // between two keys: what they change is at its place at once
@@ -36,13 +37,18 @@ function makeEngine(script, answered, failed) {
   };
   worker.onerror = (event) => {
     event.preventDefault();
-    for (const { reject } of asked.values()) reject(new Error(event.message || "this browser runs no worker in such a page."));
+    for (const { reject } of asked.values()) {
+      reject(new Error(event.message || "this browser runs no worker in such a page."));
+    }
     asked.clear();
   };
-  const ask = (what, message) => new Promise((resolve, reject) => {
-    asked.set(++last, { resolve, reject });
-    worker.postMessage({ number: last, ask: what, ...message }, message.bytes ? [message.bytes] : []);
-  });
+  const ask = (what, message) =>
+    new Promise((resolve, reject) => {
+      asked.set(++last, { resolve, reject });
+      worker.postMessage(
+        { number: last, ask: what, ...message }, message.bytes ? [message.bytes] : [],
+      );
+    });
 
   async function read(state) {
     busy = true;
@@ -84,12 +90,17 @@ function makeEngine(script, answered, failed) {
   };
 }
 
-// The words that were hidden, by what stands before or after each mask: `remembered` in state/state.py.
+// The words that were hidden, by what stands before or after each mask: `remembered` in
+// state/state.py.
 function makeHiddenWords() {
   const MASK = Array.from("[MASK]"), known = new Map();
-  const places = (signs, start, end) => [["before", signs.slice(0, start)], ["after", signs.slice(end)]]
-    .map(([side, around]) => `${side} ${around.join("")}`).filter((place) => /[\p{L}\p{N}]/u.test(place.slice(6)));
-  const startsOf = (signs) => signs.flatMap((_, at) => (MASK.every((sign, n) => signs[at + n] === sign) ? [at] : []));
+  const places = (signs, start, end) =>
+    [["before", signs.slice(0, start)], ["after", signs.slice(end)]]
+      .map(([side, around]) => `${side} ${around.join("")}`).filter((place) =>
+        /[\p{L}\p{N}]/u.test(place.slice(6))
+      );
+  const startsOf = (signs) =>
+    signs.flatMap((_, at) => (MASK.every((sign, n) => signs[at + n] === sign) ? [at] : []));
   function behind(signs, end) {
     const start = end - MASK.length;
     if (!startsOf(signs).includes(start)) return "";
@@ -100,10 +111,13 @@ function makeHiddenWords() {
     // The signs once a stretch is replaced; the masks that were there go on hiding what they hid.
     replaced(signs, start, end, by) {
       const after = [...signs.slice(0, start), ...by, ...signs.slice(end)];
-      const keep = (at, word) => places(after, at, at + MASK.length).forEach((place) => known.set(place, word));
+      const keep = (at, word) =>
+        places(after, at, at + MASK.length).forEach((place) => known.set(place, word));
       for (const at of startsOf(signs)) {
         const word = behind(signs, at + MASK.length);
-        if (word && (at < start || at >= end)) keep(at >= end ? at + by.length - (end - start) : at, word);
+        if (word && (at < start || at >= end)) {
+          keep(at >= end ? at + by.length - (end - start) : at, word);
+        }
       }
       if (by === MASK) keep(start, signs.slice(start, end).join(""));
       return after.join("");
@@ -120,14 +134,17 @@ function makeHiddenWords() {
  */
 export function makeLive(recorded, told) {
   let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
-  let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
+  // The state that is to be computed, if any; the token that was clicked, if one was.
+  let asked = null, chosen = null;
   let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
-  let shown = "", waiting = null; // their sentence; what was clicked while it was computed once more
+  // Their sentence; what was clicked while it was computed once more.
+  let shown = "", waiting = null;
   const { arrays, shapes, files: _files, packed, tokenizer, ...header } = recorded;
   const kept = Object.fromEntries(Object.entries(arrays).filter(([name]) => STATIC.test(name)));
   const box = element("input", {
-    type: "text", class: "typed-sentence", value: recorded.sentence, autocomplete: "off", spellcheck: "false",
-    "aria-label": "Sentence", placeholder: "Type a sentence; [MASK] or ___ stands for a hidden word",
+    type: "text", class: "typed-sentence", value: recorded.sentence, autocomplete: "off",
+    spellcheck: "false", "aria-label": "Sentence",
+    placeholder: "Type a sentence; [MASK] or ___ stands for a hidden word",
   });
   const notice = element("p", { class: "notice", role: "status" });
   const say = (spans) => notice.replaceChildren(...spans.map(([text]) => text));
@@ -140,19 +157,24 @@ export function makeLive(recorded, told) {
     return journey.show(wanted = state);
   }, { hide: onceShown(hide), unhide: onceShown(unhide) });
   const hidden = makeHiddenWords();
-  const engine = makeEngine(/** @type {HTMLElement} */ (document.getElementById("worker")).textContent, show, fail);
+  const engine = makeEngine(
+    /** @type {HTMLElement} */ (document.getElementById("worker")).textContent, show, fail,
+  );
 
   function ask(state) {
     wanted = asked = state;
     engine.read(state);
   }
 
-  // The clicked token stays if all up to it stayed as it was; else it is the mask, or the last word.
+  // The clicked token stays if all up to it stayed as it was; else it is the mask, or the last
+  // word.
   function type() {
     const sentence = tidied(box.value), before = wanted.sentence;
     if (!sentence) return say([[EMPTY]]);
     if (sentence === before) return undefined;
-    const upTo = chosen !== null && ends ? Array.from(before).slice(0, ends[chosen]).join("") : null;
+    const upTo = chosen !== null && ends
+      ? Array.from(before).slice(0, ends[chosen]).join("")
+      : null;
     if (upTo === null || !sentence.startsWith(upTo)) chosen = null;
     return ask({ ...wanted, sentence, token: chosen });
   }
@@ -195,11 +217,17 @@ export function makeLive(recorded, told) {
     const { view, name, token, texts, notice: said } = data;
     ({ ends, words } = data);
     shown = state.sentence;
-    const cards = Object.fromEntries(Object.entries(recorded.cards).map(([each, card]) => [each, { ...card, texts }]));
+    const cards = Object.fromEntries(
+      Object.entries(recorded.cards).map(([each, card]) => [each, { ...card, texts }]),
+    );
     const sizes = { ...shapes, ...data.shapes };
-    const { sentence, silenced } = state, all = { ...kept, ...data.arrays }, signs = Array.from(sentence);
+    const { sentence, silenced } = state;
+    const all = { ...kept, ...data.arrays };
+    const signs = Array.from(sentence);
     view.chips.unhides = ends.map((end) => hidden.behind(signs, end));
-    journey.take({ ...recorded, sentence, silenced, cards, views: { [name]: view }, arrays: all, shapes: sizes });
+    journey.take({
+      ...recorded, sentence, silenced, cards, views: { [name]: view }, arrays: all, shapes: sizes,
+    });
     if (state === asked) [wanted, asked] = [{ ...state, token }, null];
     journey.show({ ...state, token });
     told(sentence);
@@ -210,8 +238,12 @@ export function makeLive(recorded, told) {
 
   function sayOff(silenced) {
     const labels = Object.fromEntries(recorded.networks.map(({ id, label }) => [id, label]));
-    const names = silenced.map(({ network, block, index }) => `${block + 1}:${index} (${labels[network]})`).join(", ");
-    const again = element("button", { type: "button", text: "Switch all on again", onclick: () => ask({ ...wanted, silenced: [] }) });
+    const names = silenced.map(({ network, block, index }) =>
+      `${block + 1}:${index} (${labels[network]})`
+    ).join(", ");
+    const again = element("button", {
+      type: "button", text: "Switch all on again", onclick: () => ask({ ...wanted, silenced: [] }),
+    });
     const neurons = silenced.length === 1 ? "neuron" : "neurons";
     const them = silenced.length === 1 ? "it" : "them";
     notice.append(
@@ -243,8 +275,13 @@ export function makeLive(recorded, told) {
     },
     // Loads the networks.
     async start() {
-      const total = packed.reduce((sum, { size }) => sum + size, 0), bar = element("progress", { max: String(total), value: "0", "aria-label": "The networks" });
-      const weights = makeWeights(recorded.kept, (n) => { bar.value += n; });
+      const total = packed.reduce((sum, { size }) => sum + size, 0);
+      const bar = element("progress", {
+        max: String(total), value: "0", "aria-label": "The networks",
+      });
+      const weights = makeWeights(recorded.kept, (n) => {
+        bar.value += n;
+      });
       say([[LOADING]]);
       if (recorded.kept) notice.append(" ", bar, ` ${Math.round(total / 1e6)} MB`);
       try {
@@ -264,7 +301,10 @@ export function play(body, recorded) {
   const page = makeLive(recorded, (sentence) => { document.title = `${sentence} · ffnviz`; });
   aboutFrom(page.about);
   body.append(
-    element("header", { class: "top" }, element("h1", { class: "name", text: "ffnviz" }), page.box, ...page.choices),
+    element(
+      "header", { class: "top" }, element("h1", { class: "name", text: "ffnviz" }), page.box,
+      ...page.choices,
+    ),
     page.notice,
     element("main", {}, page.element),
     element("footer", {}, ...recorded.says.map((text) => element("p", { text }))),
@@ -273,14 +313,16 @@ export function play(body, recorded) {
   page.start().then(page.read);
 }
 
-// Where the networks' weights come from: texts in the page, or files beside it, which are kept in the
-// browser once they are there. Whether they are whole, the worker says.
+// Where the networks' weights come from: texts in the page, or files beside it, which are kept in
+// the browser once they are there. Whether they are whole, the worker says.
 
 /** @type {() => Promise<unknown>} */
-const pageIsRead = () => new Promise((resolve) => {
-  if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve, { once: true });
-  else resolve(null);
-});
+const pageIsRead = () =>
+  new Promise((resolve) => {
+    if (document.readyState === "loading") {
+      addEventListener("DOMContentLoaded", resolve, { once: true });
+    } else resolve(null);
+  });
 
 // A text of the page; it goes, as the worker has it then.
 async function fromPage(index) {
@@ -292,7 +334,8 @@ async function fromPage(index) {
   return { index, base64 };
 }
 
-const ofFile = "The networks lie beside this page, and a page opened as a file may not read them: " +
+const ofFile =
+  "The networks lie beside this page, and a page opened as a file may not read them: " +
   "put the folder on a web server, or use the one-file page.";
 
 // A browser has nothing to keep them in on an address that is not safe, or where it is forbidden.
@@ -311,7 +354,8 @@ async function bytesOf(answer, size, arrived) {
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return bytes.slice(0, at).buffer;
-    if (at + value.length > size) return bytes.slice(0, at).buffer; // too long is as wrong as too short
+    // Too long is as wrong as too short.
+    if (at + value.length > size) return bytes.slice(0, at).buffer;
     bytes.set(value, at);
     at += value.length;
     arrived(value.length);
@@ -323,20 +367,25 @@ async function bytesOf(answer, size, arrived) {
  *
  * @param kept the name under which this version's files are kept
  * @param arrived called with a number of bytes that are here
- * @returns (index, again) => { index, bytes or base64 }; `again`: not what is kept, as that is damaged
+ * @returns (index, again) => { index, bytes or base64 }; `again`: not what is kept, as that is
+ *   damaged
  */
 function makeWeights(kept, arrived) {
   const scope = new URL("./", document.baseURI).href;
   if ("serviceWorker" in navigator && kept && location.protocol !== "file:") {
-    navigator.serviceWorker.register(new URL("service_worker.js", scope)).catch(() => {}); // it works without, but not offline
+    // It works without, but not offline.
+    navigator.serviceWorker.register(new URL("service_worker.js", scope)).catch(() => {});
   }
   async function fromFile(index, again) {
     if (location.protocol === "file:") throw new Error(ofFile);
-    const url = new URL(index.file, scope).href, store = await openKept(`ffnviz-live ${scope} ${kept}`);
+    const url = new URL(index.file, scope).href;
+    const store = await openKept(`ffnviz-live ${scope} ${kept}`);
     const known = again ? null : await store?.match(url);
     const answer = known ?? (await fetch(url, { cache: again ? "reload" : "default" }));
     if (!answer.ok) throw new Error(`${index.file} could not be read (${answer.status}).`);
-    const copy = known ? null : answer.clone(), saving = copy && store?.put(url, copy).catch(() => {}); // there may be no room
+    // There may be no room.
+    const copy = known ? null : answer.clone();
+    const saving = copy && store?.put(url, copy).catch(() => {});
     const bytes = await bytesOf(answer, index.size, arrived);
     await saving;
     return { index, bytes };

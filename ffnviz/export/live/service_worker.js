@@ -3,7 +3,8 @@
 // weights have their checksum in their names, so those that are kept are the right ones.
 
 const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self));
-const OWN = `ffnviz-live ${worker.registration.scope} `; // other folders of the same host have other names
+// Other folders of the same host have other names.
+const OWN = `ffnviz-live ${worker.registration.scope} `;
 const KEPT = `${OWN}{kept}`; // another version has another
 
 worker.addEventListener("install", (event) => {
@@ -18,7 +19,11 @@ worker.addEventListener("install", (event) => {
 worker.addEventListener("activate", (event) => {
   const forget = async () => {
     const names = await caches.keys();
-    await Promise.all(names.filter((name) => name.startsWith(OWN) && name !== KEPT).map((name) => caches.delete(name)));
+    await Promise.all(
+      names.filter((name) => name.startsWith(OWN) && name !== KEPT).map((name) =>
+        caches.delete(name)
+      ),
+    );
     await worker.clients.claim();
   };
   event.waitUntil(forget());
@@ -40,5 +45,7 @@ async function answer(request) {
 }
 
 worker.addEventListener("fetch", (event) => {
-  if (event.request.method === "GET" && event.request.url.startsWith(worker.registration.scope)) event.respondWith(answer(event.request));
+  if (event.request.method === "GET" && event.request.url.startsWith(worker.registration.scope)) {
+    event.respondWith(answer(event.request));
+  }
 });

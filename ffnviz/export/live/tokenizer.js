@@ -25,13 +25,16 @@ export function stripped(signs) {
 }
 
 // A sentence as it is read: `tidied` in state/state.py.
-export const tidied = (text) => stripped(Array.from(text.replace(GAP, "[MASK]").replace(BLANKS, " "))).join("");
+export const tidied = (text) =>
+  stripped(Array.from(text.replace(GAP, "[MASK]").replace(BLANKS, " "))).join("");
 
 // The symbol that stands for each byte (Radford et al. 2019): printable ones for themselves.
 function symbolsOfBytes() {
   const printable = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
   let others = 0;
-  return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(printable(byte) ? byte : 0x100 + others++));
+  return Array.from(
+    { length: 256 }, (_, byte) => String.fromCharCode(printable(byte) ? byte : 0x100 + others++),
+  );
 }
 
 const bytesOf = (sign) => {
@@ -61,9 +64,13 @@ function makeSpelling({ read_as: table, en_dash: enDash, no_break: noBreak, open
 export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spelling }) {
   const ids = new Map(vocabulary.map((word, id) => [word, id]));
   const ranks = new Map(merges.map(([left, right], rank) => [`${left} ${right}`, rank]));
-  const symbols = symbolsOfBytes(), utf8 = new TextEncoder(), kept = new Map(), readAs = makeSpelling(spelling);
+  const symbols = symbolsOfBytes();
+  const utf8 = new TextEncoder();
+  const kept = new Map();
+  const readAs = makeSpelling(spelling);
 
-  // The tokens of a word, [id, number of bytes] each: of all pairs, the one learnt first is merged first.
+  // The tokens of a word, [id, number of bytes] each: of all pairs, the one learnt first is merged
+  // first.
   function merged(word) {
     if (kept.has(word)) return kept.get(word);
     const parts = Array.from(utf8.encode(word), (byte) => symbols[byte]);
@@ -82,7 +89,8 @@ export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spe
   }
 
   /**
-   * The text as it is read, a blank before it, and for each UTF-16 unit where in the typed text it ends.
+   * The text as it is read, a blank before it, and for each UTF-16 unit where in the typed text it
+   * ends.
    *
    * @returns {[string, number[]]}
    */
@@ -131,7 +139,8 @@ export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spe
     maskId,
     wordsToHide: (text, tokens) => wordsToHide(text, tokens, piece),
     labels, // of all entries of the vocabulary, as a list for people shows them
-    // { tokens, nLeftOut }: at most so many tokens { id, text, start, end }, and how many more there are.
+    // { tokens, nLeftOut }: at most so many tokens { id, text, start, end }, and how many more
+    // there are.
     encode(text, most = Infinity) {
       const signs = Array.from(text), found = signs.length ? pieces(signs) : [], tokens = [];
       let position = 0;
@@ -152,16 +161,21 @@ const LETTER = /^[\p{L}\p{Nl}\p{No}]$/u; // of a word: [^\W\d_] in Python
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u; // str.isalnum
 
 function visible(text) {
-  const signs = Array.from(text), read = signs.filter((sign) => sign === "\u200d" || !/\p{Cf}/u.test(sign));
+  const signs = Array.from(text);
+  const read = signs.filter((sign) => sign === "\u200d" || !/\p{Cf}/u.test(sign));
   const seen = read.length ? read : signs, bare = stripped(seen);
-  const named = seen.map((sign) => ({ "\n": "↵", "\t": "⇥" })[sign] ?? (isBlank(sign) ? "␣" : sign));
+  const named = seen.map((sign) =>
+    ({ "\n": "↵", "\t": "⇥" })[sign] ?? (isBlank(sign) ? "␣" : sign)
+  );
   const shown = bare.length ? bare : named;
   if (!shown.every((sign) => NO_GLYPH.test(sign))) return shown.join("");
-  return shown.map((sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
+  return shown.map((sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`)
+    .join(" ");
 }
 
 // The tokens as typed, with a sign for what cannot be seen.
-export const labelsOf = (tokens) => tokens.map(({ text }, place) => (text && visible(text)) || (place ? "…" : "␣"));
+export const labelsOf = (tokens) =>
+  tokens.map(({ text }, place) => (text && visible(text)) || (place ? "…" : "␣"));
 
 // The first mask, or else the last word.
 export function usualToken(tokens, maskId) {
@@ -177,8 +191,12 @@ export function splitWords(text, tokens) {
     if (!LETTER.test(signs[start])) continue;
     let end = start + 1;
     while (end < signs.length && LETTER.test(signs[end])) end++;
-    const within = tokens.filter((token) => start < token.end && (token.start < end || (token.start === token.end && token.end === end)));
-    const pieces = within.map((token) => signs.slice(Math.max(start, token.start), Math.min(end, token.end)).join(""));
+    const within = tokens.filter((token) =>
+      start < token.end && (token.start < end || (token.start === token.end && token.end === end))
+    );
+    const pieces = within.map((token) =>
+      signs.slice(Math.max(start, token.start), Math.min(end, token.end)).join("")
+    );
     const word = signs.slice(start, end).join(""), spelling = word.toLowerCase();
     if (pieces.length > 1 && !words.has(spelling)) words.set(spelling, { word, pieces });
     start = end;
@@ -196,8 +214,8 @@ export function readInBytes(tokens) {
   return [...seen];
 }
 
-// For each token the other network's that reads the same: one of no character of its own takes that of
-// the one before. aligned_tokens in state/run.py, where both have one tokenizer.
+// For each token the other network's that reads the same: one of no character of its own takes that
+// of the one before. aligned_tokens in state/run.py, where both have one tokenizer.
 export function aligned(tokens) {
   const places = [];
   tokens.forEach(({ text }, at) => {
@@ -207,13 +225,15 @@ export function aligned(tokens) {
   return places;
 }
 
-// A mask, a word with its apostrophes, or a single punctuation mark: _PIECES in analysis/journey.py.
+// A mask, a word with its apostrophes, or a single punctuation mark: _PIECES in
+// analysis/journey.py.
 function piecesToHide(within) {
   const word = "[\\p{L}\\p{N}_]+", blank = BLANK.source.slice(2, -2);
   return new RegExp(`(\\[MASK\\])|${word}(?:[${within}]+${word})*|[^\\p{L}\\p{N}_${blank}]`, "giu");
 }
 
-// For each token the whole word { text, start, end, token } that it is part of; null where nothing can be hidden.
+// For each token the whole word { text, start, end, token } that it is part of; null where nothing
+// can be hidden.
 function wordsToHide(text, tokens, piece) {
   let unit = 0, position = 0;
   const pieces = Array.from(text.matchAll(piece), ({ 0: found, 1: mask, index }) => {
@@ -225,9 +245,14 @@ function wordsToHide(text, tokens, piece) {
   });
   return tokens.map((token) => {
     const signs = Array.from(token.text), first = signs.findIndex((sign) => !isBlank(sign));
-    const at = token.start === token.end ? token.start - 1 : Math.max(token.start, token.end - (first < 0 ? 0 : signs.length - first));
+    const at = token.start === token.end
+      ? token.start - 1
+      : Math.max(token.start, token.end - (first < 0 ? 0 : signs.length - first));
     const found = pieces.findLast(({ start }) => start <= at);
     if (!found || found.mask || at >= Math.min(found.end, token.end)) return null;
-    return { text: found.text, start: found.start, end: found.end, token: tokens.filter(({ end }) => end <= found.start).length };
+    return {
+      text: found.text, start: found.start, end: found.end,
+      token: tokens.filter(({ end }) => end <= found.start).length,
+    };
   });
 }

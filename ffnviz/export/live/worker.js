@@ -22,11 +22,18 @@ function decoded(base64) {
 }
 
 function addNetwork({ index, bytes, base64 }) {
-  const { label, size, crc32: sum } = index, here = bytes?.byteLength ?? Math.floor(base64.length / 4) * 3;
-  if (here < size) throw new Error(`Of the ${label} network's ${grouped(size)} bytes only ${grouped(here)} are here.`);
+  const { label, size, crc32: sum } = index;
+  const here = bytes?.byteLength ?? Math.floor(base64.length / 4) * 3;
+  if (here < size) {
+    throw new Error(
+      `Of the ${label} network's ${grouped(size)} bytes only ${grouped(here)} are here.`,
+    );
+  }
   const weights = bytes ?? decoded(base64);
   if (weights?.byteLength !== size || crc32(weights) !== sum) {
-    throw new Error(`The ${label} network's weights are not those that were saved: their checksum differs.`);
+    throw new Error(
+      `The ${label} network's weights are not those that were saved: their checksum differs.`,
+    );
   }
   networks[index.id] = { encoder: makeEncoder(index, weights), dFf: index.config.d_ff };
 }
@@ -49,6 +56,9 @@ worker.onmessage = ({ data: { number, ask, ...message } }) => {
     const moved = Object.values(answer.data?.arrays ?? {}).map(({ buffer }) => buffer);
     worker.postMessage({ number, ...answer }, moved);
   } catch ({ message: fault, name }) {
-    worker.postMessage({ number, fault: name === "RangeError" ? `This device has too little memory for it (${fault}).` : fault });
+    worker.postMessage({
+      number,
+      fault: name === "RangeError" ? `This device has too little memory for it (${fault}).` : fault,
+    });
   }
 };

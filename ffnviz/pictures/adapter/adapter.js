@@ -1,8 +1,9 @@
-// Hangs a picture or a part's sheet into Streamlit, which serves this file to either component at an
-// address of its own: from the one script that the page named, else module by module.
+// Hangs a picture or a part's sheet into Streamlit, which serves this file to either component at
+// an address of its own: from the one script that the page named, else module by module.
 //
-// Nothing is awaited at the top level: WebKit hands out a module that still waits there, unfinished.
-// Streamlit awaits the function instead, and cleans up itself after a call that was overtaken.
+// Nothing is awaited at the top level: WebKit hands out a module that still waits there,
+// unfinished. Streamlit awaits the function instead, and cleans up itself after a call that was
+// overtaken.
 
 const one = globalThis.ffnvizPictures;
 const loading = one ? import(one) : import("../ffnviz.picture/hang.js");

@@ -73,7 +73,9 @@ export function picture(given) {
 /** @type {() => HTMLInputElement | null} */
 const box = () => document.querySelector(".st-key-text input");
 // What the keyboard of a telephone is to know of it.
-const KEYBOARD = { enterkeyhint: "done", autocorrect: "off", autocapitalize: "off", spellcheck: "false" };
+const KEYBOARD = {
+  enterkeyhint: "done", autocorrect: "off", autocapitalize: "off", spellcheck: "false",
+};
 // Where it is longer than the box, its end is seen, and typed at.
 function edit() {
   const input = box();
@@ -82,7 +84,9 @@ function edit() {
   input?.scrollTo({ left: input.scrollWidth });
 }
 const word = () => {
-  const pressed = document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
+  const pressed = document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector(
+    '[aria-pressed][tabindex="0"]',
+  );
   return /** @type {HTMLElement | null | undefined} */ (pressed);
 };
 function turn() {
@@ -97,7 +101,8 @@ document.addEventListener("input", ({ target }) => {
   turn();
 });
 
-// From the box to the chosen word, as soon as that can be seen; the focus is never on the page itself.
+// From the box to the chosen word, as soon as that can be seen; the focus is never on the page
+// itself.
 function goToWords() {
   const typed = box(), first = word();
   if (!done || !first || !typed || typed !== document.activeElement || !typed.value.trim()) return;
@@ -111,12 +116,14 @@ function goToWords() {
 document.addEventListener("edit-sentence", edit);
 document.addEventListener("keydown", (event) => {
   const { key, target } = event, [inner] = event.composedPath();
-  const typing = inner instanceof Element && inner.matches("input, textarea, select, [contenteditable]");
+  const typing = inner instanceof Element &&
+    inner.matches("input, textarea, select, [contenteditable]");
   if (key === "/" && !typing && box()) {
     event.preventDefault();
     edit();
   } else if ((key === "Enter" || key === "Escape") && target === box()) {
-    // Once Streamlit has taken what was typed, and sent it. Of an empty sentence there are no words to go to.
+    // Once Streamlit has taken what was typed, and sent it. Of an empty sentence there are no words
+    // to go to.
     done = true;
     requestAnimationFrame(() => setTimeout(goToWords));
   }

@@ -50,7 +50,9 @@ function paintPixels(canvas, values, n_tokens, colour, cssWidth) {
  * @param report called with "neuron" or "cell" and the cell
  */
 function makeMap(name, tip, report) {
-  const label = element("b"), note = element("span"), title = element("div", { class: "title" }, label, note);
+  const label = element("b");
+  const note = element("span");
+  const title = element("div", { class: "title" }, label, note);
   const labels = element("div", { class: "labels", "aria-hidden": "true" });
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-name": name });
   const row = element("div", { class: "row-mark" });
@@ -76,20 +78,29 @@ function makeMap(name, tip, report) {
   }
 
   // Where neighbours share a column, each cell says whose value it has.
-  const neuronAt = (token, place) => (values.neurons ? values.neurons[token * values.order.length + place] : values.order[place]);
-  const chosen = () => ({ map: name, token: cursor.token, neuron: neuronAt(cursor.token, cursor.place) });
+  const neuronAt = (token, place) =>
+    (values.neurons ? values.neurons[token * values.order.length + place] : values.order[place]);
+  const chosen = () => ({
+    map: name, token: cursor.token, neuron: neuronAt(cursor.token, cursor.place),
+  });
 
   function tell() {
     const { token, place } = cursor;
     const neuron = neuronAt(token, place), d_ff = values.order.length;
     const value = values.hidden[token * d_ff + values.order[place]];
-    const parts = [element("bdi", { text: data.texts[token] }), ` · neuron ${neuron} · `, element("b", { text: number(value) })];
+    const parts = [
+      element("bdi", { text: data.texts[token] }), ` · neuron ${neuron} · `,
+      element("b", { text: number(value) }),
+    ];
     mark.hidden = !byKeyboard;
     mark.style.left = `${((place + 0.5) / d_ff) * 100}%`;
     mark.style.top = `${((token + 0.5) / data.texts.length) * 100}%`;
     const x = area.offsetLeft + ((place + 0.5) / d_ff) * canvas.clientWidth;
     const y = area.offsetTop + ((token + 1) / data.texts.length) * canvas.clientHeight;
-    tip.show((own, all) => ({ left: Math.max(0, Math.min(all - own, x + 12)), top: y + 6 }), parts, byKeyboard);
+    tip.show(
+      (own, all) => ({ left: Math.max(0, Math.min(all - own, x + 12)), top: y + 6 }), parts,
+      byKeyboard,
+    );
   }
 
   // A click's own position is rounded to whole pixels: it would take the neighbour of the neuron
@@ -143,7 +154,10 @@ function makeMap(name, tip, report) {
   // `shown` is what Python said of this map, `height` that of a row, `colour` the scale.
   map.update = (next, shown, height, colour, theme) => {
     data = { ...next, texts: shown.texts, token: shown.token, label: shown.label };
-    values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`], neurons: data.arrays[`${name}.neurons`] };
+    values = {
+      hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`],
+      neurons: data.arrays[`${name}.neurons`],
+    };
     const n_tokens = data.texts.length, accent = colourOf(shown.colour ?? name, theme);
     label.textContent = shown.label;
     label.style.color = accent;
@@ -151,19 +165,27 @@ function makeMap(name, tip, report) {
     area.style.height = `${height * n_tokens}px`;
     drawLabels(height);
     const width = map.width ??= canvas.clientWidth;
-    const wanted = [...Object.values(values), n_tokens, data.largest, theme, width, devicePixelRatio];
-    if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, width);
+    const wanted = [
+      ...Object.values(values), n_tokens, data.largest, theme, width, devicePixelRatio,
+    ];
+    if (wanted.some((each, at) => each !== painted[at])) {
+      paintPixels(canvas, values, n_tokens, colour, width);
+    }
     painted = wanted;
     const size = `${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons`;
     const more = data.stays ? "" : ", Shift and Enter show how its value comes about";
     const keys = `Arrow keys move, Enter chooses a neuron${more}.`;
     canvas.setAttribute("aria-label", `${shown.label}: ${size}. ${shown.note}. ${keys}`);
-    const [top, left] = [row.style.top, column.style.left].map(Number.parseFloat), wasAway = column.hidden;
-    Object.assign(row.style, { top: `${data.token * height}px`, height: `${height}px`, borderColor: accent });
+    const [top, left] = [row.style.top, column.style.left].map(Number.parseFloat);
+    const wasAway = column.hidden;
+    Object.assign(row.style, {
+      top: `${data.token * height}px`, height: `${height}px`, borderColor: accent,
+    });
     if (top >= 0) slide(row, 0, top - data.token * height);
     column.hidden = data.neuron.map !== name;
     if (!column.hidden) {
-      const share = ((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) / values.order.length;
+      const share = ((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) /
+        values.order.length;
       column.style.left = `${100 * share}%`;
       if (!wasAway && left >= 0) slide(column, (left / 100 - share) * width, 0);
     }
@@ -191,9 +213,13 @@ const [HIGHEST, HIGHEST_ALONE] = [40, 60]; // pixels a row
 const AROUND = 6; // lines of type that titles and legend take where the maps stand alone
 
 function rowHeight(n_tokens, room, more) {
-  const height = room === null ? SHARE * Math.max(600, innerHeight) + more : (room - AROUND * typeSize()) / 2;
+  const height = room === null
+    ? SHARE * Math.max(600, innerHeight) + more
+    : (room - AROUND * typeSize()) / 2;
   const least = n_tokens > FEW ? 4 : innerHeight < LOW ? LOWEST : LABELLED;
-  return Math.max(least, Math.min(room === null ? HIGHEST : HIGHEST_ALONE, Math.floor(height / n_tokens)));
+  return Math.max(
+    least, Math.min(room === null ? HIGHEST : HIGHEST_ALONE, Math.floor(height / n_tokens)),
+  );
 }
 
 function makeLegend() {
@@ -215,7 +241,9 @@ function makeLegend() {
       lowest.textContent = number(-largest);
       highest.textContent = number(largest);
       beyond.hidden = !some;
-      beyond.textContent = some ? `values beyond ±${number(largest)} are drawn as ±${number(largest)}` : "";
+      beyond.textContent = some
+        ? `values beyond ±${number(largest)} are drawn as ±${number(largest)}`
+        : "";
       scale.style.background = signedScaleCss(theme);
     },
   };
@@ -259,7 +287,9 @@ export function mount(tell) {
   const tip = makeTip();
   const legend = makeLegend();
   const root = element("div", { class: "maps" }, legend.box, ...tip.parts);
-  const orders = element("div", { class: "orders", role: "group", "aria-label": "Order of the neurons" });
+  const orders = element("div", {
+    class: "orders", role: "group", "aria-label": "Order of the neurons",
+  });
   const made = new Map(), stop = oneStop(orders);
   /** @type {Data} */
   let shown;
@@ -272,7 +302,8 @@ export function mount(tell) {
     const rows = Math.max(...shown.maps.map(({ texts }) => texts.length));
     const room = roomOf(rootOf(root).host), n_maps = shown.maps.length;
     const height = rowHeight(rows, room, given(root) / n_maps);
-    const own = rowHeight(rows, room, 0), bound = (more) => n_maps * rows * (rowHeight(rows, room, more) - own);
+    const own = rowHeight(rows, room, 0);
+    const bound = (more) => n_maps * rows * (rowHeight(rows, room, more) - own);
     took(root, n_maps * rows * (height - own), bound(-Infinity), bound(Infinity));
     if (![...made.values()].some((map) => map.speaks())) tip.hide();
     for (const [name, map] of made) {
@@ -291,7 +322,10 @@ export function mount(tell) {
       made.get(one.name).update(shown, one, height, colour, colours);
     }
     legend.update(shown, colours);
-    each(orders, shown.orders, (place) => element("button", { type: "button", onclick: () => tell("order", shown.orders[place]) }),
+    each(
+      orders, shown.orders,
+      (place) =>
+        element("button", { type: "button", onclick: () => tell("order", shown.orders[place]) }),
       (button, order) => {
         button.textContent = `by ${order}`;
         button.setAttribute("aria-pressed", String(order === shown.order));

@@ -11,7 +11,8 @@ import { colourOf, typeSize } from "./theme.js";
 // Of a line, in the page's type: as it wants to be, the lowest, and the highest.
 const [OWN, LOWEST, HIGHEST] = [1.45, 1.2, 5.5];
 const FINGER = 44; // pixels of a line that is touched
-const [TYPE, LARGEST, IN_HALL] = [0.7, 1.25, 2.2]; // of a line's height; in the page's type, on it and in a hall
+// Of a line's height; in the page's type, on it and in a hall.
+const [TYPE, LARGEST, IN_HALL] = [0.7, 1.25, 2.2];
 const [KEPT, LED] = [10, 5]; // lines that a low window keeps; where the sentence says it all
 const ACROSS = 13; // times the size of its type, that a panel is wide at least
 const LETTER = 0.5; // of the type's size: how wide one is
@@ -20,11 +21,14 @@ const touch = matchMedia("(pointer: coarse)");
 
 const clampTo = (low, high, value) => Math.max(low, Math.min(high, value));
 
-// Where zero is on a panel's lines, and how long a unit is, as shares of their width; all panels have one scale.
+// Where zero is on a panel's lines, and how long a unit is, as shares of their width; all panels
+// have one scale.
 function scaleOf(panels) {
   const ends = panels.map(({ values }) => [Math.min(0, ...values), Math.max(0, ...values)]);
   const span = Math.max(...ends.map(([low, high]) => high - low)) || 1;
-  return ends.map(([low, high]) => ({ zero: low < 0 && high === 0 ? 1 : -low / span, unit: 1 / span }));
+  return ends.map(([low, high]) => ({
+    zero: low < 0 && high === 0 ? 1 : -low / span, unit: 1 / span,
+  }));
 }
 
 // The grey of lesser bars, lighter than that of text, which would be louder than the accent.
@@ -54,8 +58,10 @@ export function mount(tell) {
   let shown;
   /** @type {Data} */
   let whole;
-  let colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
-  const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
+  // How many lines are seen, and for what that was found.
+  let colours = null, count = Infinity, fitted = "";
+  const panels = element("div", { class: "panels", role: "group" });
+  const unit = element("p", { class: "unit" });
   const replay = makeReplay(({ panels: then }) => draw({ ...whole, panels: then }));
   const root = element("figure", { class: "bars" }, panels, unit, replay.box);
   const stops = new WeakMap(); // a list → what makes its lines one stop
@@ -76,32 +82,44 @@ export function mount(tell) {
     item.title = `${name}: ${Math.abs(value) < 1 ? value.toFixed(4) : value.toPrecision(5)}`;
     item.classList.toggle("marked", panel.marked.includes(place));
     item.onclick = id === undefined ? null : () => tell("point", id);
-    (label.matches("bdi") ? label : label.firstChild).textContent = id !== undefined && panel.marked.includes(place) ? `▸ ${name}` : name;
+    (label.matches("bdi") ? label : label.firstChild).textContent =
+      id !== undefined && panel.marked.includes(place) ? `▸ ${name}` : name;
     text.textContent = shown.of === "probability" ? percent(value) : number(value);
     said.textContent = panel.said[place] ?? "";
     stretch(bar, zero + Math.min(0, value) * one, Math.abs(value) * one);
     bar.style.background = colour === "muted" ? quiet(theme) : colourOf(colour, theme);
   }
 
-  // Fits the lines to the window: they stand further apart, or closer, and where that is not enough the last ones are hidden.
+  // Fits the lines to the window: they stand further apart, or closer, and where that is not enough
+  // the last ones are hidden.
   function fit() {
-    const { host } = rootOf(root), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
+    const { host } = rootOf(root);
+    const page = typeSize();
+    const n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
     if (!host?.isConnected || !shown || !root.checkVisibility()) return;
-    const lines = new Set([...panels.children].map((panel) => /** @type {HTMLElement} */ (panel).offsetTop)).size || 1;
-    const clickable = shown.panels.some(({ ids }) => ids), own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
+    const lines =
+      new Set([...panels.children].map((panel) => /** @type {HTMLElement} */ (panel).offsetTop))
+        .size || 1;
+    const clickable = shown.panels.some(({ ids }) => ids);
+    const own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
     const room = roomOf(host), lowest = Math.min(own, LOWEST * page);
     let height = own, more = 0;
     count = n;
     if (room !== null) {
       // Where the last part ends, though the room of what stood here before may cut it off.
-      const box = (part) => part.getBoundingClientRect(), seen = [panels, unit, replay.box].filter((part) => part.checkVisibility());
+      const box = (part) => part.getBoundingClientRect();
+      const seen = [panels, unit, replay.box].filter((part) => part.checkVisibility());
       const high = Math.max(...seen.map((part) => box(part).bottom)) - box(panels).top;
-      const lists = [...panels.querySelectorAll("ol")].slice(0, lines).reduce((all, list) => all + box(list).height, 0);
+      const lists = [...panels.querySelectorAll("ol")].slice(0, lines).reduce(
+        (all, list) => all + box(list).height, 0,
+      );
       const left = (room - high + lists) / lines;
       count = clampTo(1, n, Math.floor(left / (1.4 * page)));
       height = Math.min(left / count, IN_HALL * page / TYPE);
     } else if (innerWidth > PHONE && host.closest(".sheet > .rows")) {
-      const kept = Math.min(n, shown.leads ? LED : KEPT), least = lines * (kept * lowest - n * own), most = lines * n * (HIGHEST * page - own);
+      const kept = Math.min(n, shown.leads ? LED : KEPT);
+      const least = lines * (kept * lowest - n * own);
+      const most = lines * n * (HIGHEST * page - own);
       const left = n * own + clampTo(least, most, given(root)) / lines;
       count = clampTo(kept, n, Math.floor(left / lowest + 0.01));
       height = clampTo(lowest, HIGHEST * page, left / count);
@@ -109,8 +127,11 @@ export function mount(tell) {
       took(root, more, least, most);
     }
     root.style.setProperty("--row", `${height}px`);
-    const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstElementChild?.clientWidth ?? 0) / ACROSS;
-    root.style.setProperty("--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`);
+    const widest = (room === null ? LARGEST : IN_HALL) * page;
+    const narrow = (panels.firstElementChild?.clientWidth ?? 0) / ACROSS;
+    root.style.setProperty(
+      "--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`,
+    );
     for (const list of panels.querySelectorAll("ol")) cut(list);
   }
   function cut(list) {
@@ -124,8 +145,12 @@ export function mount(tell) {
   return {
     element: root,
     saves: {
-      rows: () => [["panel", "rank", shown.named, shown.of], ...shown.panels.flatMap(({ title, names, values }) =>
-        names.map((name, rank) => [title, rank + 1, name, values[rank]]))],
+      rows: () => [
+        ["panel", "rank", shown.named, shown.of],
+        ...shown.panels.flatMap(({ title, names, values }) =>
+          names.map((name, rank) => [title, rank + 1, name, values[rank]])
+        ),
+      ],
     },
     /** @param {Data} data */
     update(data, theme) {
@@ -153,19 +178,26 @@ export function mount(tell) {
       heading.hidden = !panel.title;
       if (panel.title) list.setAttribute("aria-label", panel.title);
       list.classList.toggle("clickable", panel.ids !== null);
-      list.style.setProperty("--said", `${3.1 + LETTER * Math.max(0, ...panel.said.map(({ length }) => length))}em`);
+      list.style.setProperty(
+        "--said", `${3.1 + LETTER * Math.max(0, ...panel.said.map(({ length }) => length))}em`,
+      );
       const arrive = reorder(list, panel.names);
-      each(list, panel.names, makeRow(panel.ids !== null), (item, _, place) => writeRow(item, panel, place, scales[at], colours));
+      each(
+        list, panel.names, makeRow(panel.ids !== null),
+        (item, _, place) => writeRow(item, panel, place, scales[at], colours),
+      );
       cut(list);
       arrive();
     });
-    const lines = [data.leads, ...data.panels.map(({ names, ids }) => [names.length, ids !== null])].join();
+    const lines = [data.leads, ...data.panels.map(({ names, ids }) => [names.length, ids !== null])]
+      .join();
     if (lines !== fitted) fit(); // it asks the browser for sizes
     fitted = lines;
   }
 }
 
-// A recording that is played where it is shown: a button, a slider, and what is said of each moment. No server is asked.
+// A recording that is played where it is shown: a button, a slider, and what is said of each
+// moment. No server is asked.
 
 const A_MOMENT_MS = 350;
 
@@ -176,7 +208,9 @@ const A_MOMENT_MS = 350;
  */
 function makeReplay(show) {
   const play = element("button", { type: "button" }), said = element("span", { role: "status" });
-  const slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Through the recorded moments" });
+  const slider = element("input", {
+    type: "range", min: "0", step: "1", "aria-label": "Through the recorded moments",
+  });
   const box = element("div", { class: "replay" }, play, slider, said);
   let moments = [], known = "", playing = 0;
 

@@ -32,15 +32,21 @@ function paintMap(canvas, { weight, n, sources }, head, accent, background) {
  */
 function makeHeads(choose, look) {
   const svg = svgElement("svg", { "aria-hidden": "true" });
-  const words = element("div", { class: "words" }), asked = element("div", { class: "words asked" });
+  const words = element("div", { class: "words" });
+  const asked = element("div", { class: "words asked" });
   const summary = element("p", { class: "most" });
-  const maps = element("div", { class: "heads", role: "group", "aria-label": "Heads of the attention" });
+  const maps = element("div", {
+    class: "heads", role: "group", "aria-label": "Heads of the attention",
+  });
   const arcs = element("div", { class: "arcs" }, asked, svg, words);
   const box = element("div", { class: "attention" }, element("div", {}, summary, arcs), maps);
   const stop = oneStop(maps);
   let seen = null;
 
-  const makeHead = (head) => element("button", { type: "button", onclick: () => choose(head) }, element("canvas"), element("span"));
+  const makeHead = (head) =>
+    element(
+      "button", { type: "button", onclick: () => choose(head) }, element("canvas"), element("span"),
+    );
 
   // As many words as there is room for; the chosen one and those it looks at most come first.
   function write(row, texts, first, width, click) {
@@ -56,8 +62,9 @@ function makeHeads(choose, look) {
     for (const k of [...first, ...texts.keys()]) {
       const word = row.children[k], half = word.offsetWidth / 2 + 3;
       const [left, right] = [place(k) - half, place(k) + half];
-      if (word.hidden || taken.some(([own, a, b]) => own !== k && left < b && right > a)) word.hidden = !taken.some(([own]) => own === k);
-      else taken.push([k, left, right]);
+      if (word.hidden || taken.some(([own, a, b]) => own !== k && left < b && right > a)) {
+        word.hidden = !taken.some(([own]) => own === k);
+      } else taken.push([k, left, right]);
     }
     return place;
   }
@@ -65,10 +72,14 @@ function makeHeads(choose, look) {
   function draw(shown, station, colours) {
     const found = weightsOf(shown, station), cross = station.kind === "cross";
     const accent = colourOf(shown.accent, colours), width = arcs.clientWidth;
-    const height = Math.round(Math.max(ARCS.lowest, Math.min(ARCS.highest, ARCS.share * innerHeight)));
+    const height = Math.round(
+      Math.max(ARCS.lowest, Math.min(ARCS.highest, ARCS.share * innerHeight)),
+    );
     if (!width) return;
     const sources = cross ? shown.asked : shown.words;
-    const mine = Array.from(sources, (_, source) => found.weight(shown.chosen_head, shown.token, source));
+    const mine = Array.from(
+      sources, (_, source) => found.weight(shown.chosen_head, shown.token, source),
+    );
     const strongest = [...mine.keys()].sort((a, b) => mine[b] - mine[a]);
     const at = write(words, shown.words, [shown.token, ...(cross ? [] : strongest)], width, look);
     asked.hidden = !cross;
@@ -99,11 +110,20 @@ function makeHeads(choose, look) {
         if (size > 0.1) others.push([token, source, size]);
       }
     }
-    others.sort((a, b) => b[2] - a[2]).slice(0, 200).reverse().forEach(([token, source, size]) => arc(token, source, size, false));
-    strongest.filter((source) => mine[source] > ARCS.least).reverse().forEach((source) => arc(shown.token, source, mine[source], true));
-    const whose = shown.chosen_head ? `Head ${shown.chosen_head}` : `The mean of all ${found.heads} heads`;
-    const most = strongest.slice(0, 3).flatMap((source, k) => [k ? ", " : "", element("bdi", { text: sources[source] }), ` ${percent(mine[source])}`]);
-    summary.replaceChildren(`${whose}: `, element("bdi", { text: shown.words[shown.token] }), " looks at ", ...most);
+    others.sort((a, b) => b[2] - a[2]).slice(0, 200).reverse().forEach(([token, source, size]) =>
+      arc(token, source, size, false)
+    );
+    strongest.filter((source) => mine[source] > ARCS.least).reverse().forEach((source) =>
+      arc(shown.token, source, mine[source], true)
+    );
+    const whose = shown.chosen_head
+      ? `Head ${shown.chosen_head}`
+      : `The mean of all ${found.heads} heads`;
+    const most = strongest.slice(0, 3).flatMap((source, k) =>
+      [k ? ", " : "", element("bdi", { text: sources[source] }), ` ${percent(mine[source])}`]);
+    summary.replaceChildren(
+      `${whose}: `, element("bdi", { text: shown.words[shown.token] }), " looks at ", ...most,
+    );
   }
 
   return {
@@ -137,19 +157,40 @@ function paintStrip(canvas, values, largest, colours) {
   values.forEach((value, k) => {
     const bar = Math.abs(value) * unit;
     context.fillStyle = value < 0 ? colours.negative_mid : colours.positive_mid;
-    context.fillRect((k * columns) / values.length, value < 0 ? middle : middle - bar, Math.max(1, size * 0.9), bar);
+    context.fillRect(
+      (k * columns) / values.length, value < 0 ? middle : middle - bar, Math.max(1, size * 0.9),
+      bar,
+    );
   });
 }
 
 function makeStrip(tip) {
-  const sign = element("i"), title = element("b"), note = element("small"), canvas = element("canvas", { "aria-hidden": "true" });
-  const box = element("div", { class: "strip" }, element("span", { class: "of" }, sign, title, note), canvas);
+  const sign = element("i");
+  const title = element("b");
+  const note = element("small");
+  const canvas = element("canvas", { "aria-hidden": "true" });
+  const box = element(
+    "div", { class: "strip" }, element("span", { class: "of" }, sign, title, note), canvas,
+  );
   let values = [];
   canvas.onpointermove = (event) => {
-    const bounds = canvas.getBoundingClientRect(), outer = tip.parts[0].parentNode.getBoundingClientRect();
-    const k = Math.max(0, Math.min(values.length - 1, Math.floor(((event.clientX - bounds.left) / bounds.width) * values.length)));
-    tip.show((own, all) => ({ left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)), top: event.clientY - outer.top + 14 }),
-      [`number ${k} of ${grouped(values.length)} · `, element("b", { text: number(values[k]) })], false);
+    const bounds = canvas.getBoundingClientRect();
+    const outer = tip.parts[0].parentNode.getBoundingClientRect();
+    const k = Math.max(
+      0,
+      Math.min(
+        values.length - 1,
+        Math.floor(((event.clientX - bounds.left) / bounds.width) * values.length),
+      ),
+    );
+    tip.show(
+      (own, all) => ({
+        left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)),
+        top: event.clientY - outer.top + 14,
+      }),
+      [`number ${k} of ${grouped(values.length)} · `, element("b", { text: number(values[k]) })],
+      false,
+    );
   };
   canvas.onpointerleave = () => tip.hide();
   return {
@@ -171,28 +212,48 @@ function makeStrip(tip) {
  * @param ask with `step(by)`, `play()`, `head(number)`, `token(place)` and `door(station, place)`
  */
 export function makeCard(tip, ask) {
-  const back = element("button", { type: "button", class: "action", text: "←", "aria-label": "One step back", onclick: () => ask.step(-1) });
-  const on = element("button", { type: "button", class: "action", text: "→", "aria-label": "One step on", onclick: () => ask.step(1) });
+  const back = element("button", {
+    type: "button", class: "action", text: "←", "aria-label": "One step back",
+    onclick: () => ask.step(-1),
+  });
+  const on = element("button", {
+    type: "button", class: "action", text: "→", "aria-label": "One step on",
+    onclick: () => ask.step(1),
+  });
   const play = element("button", { type: "button", class: "action", onclick: ask.play });
-  const title = element("h3"), says = element("p", { class: "says" }), doors = element("p", { class: "doors" });
+  const title = element("h3");
+  const says = element("p", { class: "says" });
+  const doors = element("p", { class: "doors" });
   const heads = makeHeads(ask.head, ask.token);
   const strips = element("div", { class: "strips" }), made = [];
   const content = element("div", { class: "content" }, heads.box, strips);
-  const box = element("div", { class: "card" },
-    element("div", { class: "text" }, element("div", { class: "steps" }, back, on, play, title), says, doors), content);
+  const box = element(
+    "div", { class: "card" },
+    element(
+      "div", { class: "text" }, element("div", { class: "steps" }, back, on, play, title), says,
+      doors,
+    ),
+    content,
+  );
   let seen = null;
 
   function vectors() {
     const [shown, station, colours] = seen;
-    while (made.length < station.strips.length) { made.push(makeStrip(tip)); strips.append(made.at(-1).box); }
+    while (made.length < station.strips.length) {
+      made.push(makeStrip(tip));
+      strips.append(made.at(-1).box);
+    }
     while (made.length > station.strips.length) made.pop().box.remove();
-    station.strips.forEach((strip, k) => made[k].update(strip, shown.arrays[`strip.${station.name}.${k}`], colours));
+    station.strips.forEach((strip, k) =>
+      made[k].update(strip, shown.arrays[`strip.${station.name}.${k}`], colours)
+    );
   }
 
   return {
     box,
     update(shown, colours) {
-      const place = shown.stations.findIndex(({ name }) => name === shown.station), station = shown.stations[place];
+      const place = shown.stations.findIndex(({ name }) => name === shown.station);
+      const station = shown.stations[place];
       seen = [shown, station, colours];
       title.textContent = `${place + 1} of ${shown.stations.length}: ${station.title}`;
       back.disabled = place === 0 && !shown.before;

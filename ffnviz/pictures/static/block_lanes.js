@@ -43,7 +43,8 @@ function lanes(svg, layout, start, end, shown, colours, dash = "none") {
 function chosenLane(svg, { point, middle }, start, end, shown, colours, dash) {
   svg.append(svgElement("path", {
     d: `M${point(start, middle(shown.token))} L${point(end, middle(shown.token))}`,
-    stroke: colourOf(shown.accent, colours), "stroke-width": 4, fill: "none", "stroke-dasharray": dash,
+    stroke: colourOf(shown.accent, colours), "stroke-width": 4, fill: "none",
+    "stroke-dasharray": dash,
   }));
 }
 
@@ -51,7 +52,8 @@ function arcs(svg, layout, part, station, shown, colours) {
   const { weight, n, sources } = weightsOf(shown, station), found = [];
   const accent = colourOf(shown.accent, colours);
   const cross = station.kind === "cross", across = cross ? sources : n;
-  if (cross) lanes(svg, layout, part.start, part.end, shown, colours, "2 7"); // they ask, and are not read here
+  // They ask, and are not read here.
+  if (cross) lanes(svg, layout, part.start, part.end, shown, colours, "2 7");
   for (let token = 0; token < n; token++) {
     for (let source = 0; source < sources; source++) {
       const size = weight(shown.chosen_head, token, source);
@@ -61,9 +63,13 @@ function arcs(svg, layout, part, station, shown, colours) {
   found.sort((a, b) => Number(b.mine) - Number(a.mine) || b.size - a.size);
   for (const { token, source, size, mine } of found.slice(0, MOST_ARCS).reverse()) {
     svg.append(svgElement("path", {
-      d: curve(layout, [part.start, layout.middle(source, across)], [part.end, layout.middle(token)]),
+      d: curve(layout, [part.start, layout.middle(source, across)], [
+        part.end, layout.middle(token),
+      ]),
       fill: "none", stroke: mine ? accent : colours.muted, "stroke-opacity": mine ? 0.9 : 0.5,
-      "stroke-width": Math.max(mine ? 1 : 0.4, size * Math.min(26, THICKEST * Math.max(layout.lane, mine ? 14 : 4))),
+      "stroke-width": Math.max(
+        mine ? 1 : 0.4, size * Math.min(26, THICKEST * Math.max(layout.lane, mine ? 14 : 4)),
+      ),
     }));
   }
   if (cross) sourceDots(svg, layout, part, sources, colours);
@@ -73,7 +79,9 @@ function arcs(svg, layout, part, station, shown, colours) {
 function sourceDots(svg, { point, middle, across }, part, sources, colours) {
   for (let source = 0; source < sources; source++) {
     const [cx, cy] = point(part.start, middle(source, sources)).split(" ");
-    svg.append(svgElement("circle", { cx, cy, r: Math.min(5, across / sources / 3), fill: colours.text }));
+    svg.append(
+      svgElement("circle", { cx, cy, r: Math.min(5, across / sources / 3), fill: colours.text }),
+    );
   }
 }
 
@@ -82,7 +90,9 @@ function fan(svg, layout, part, shown, colours) {
   const { point, first, across } = layout, share = 0.3;
   const [before, after] = part.kind === "widen" ? [share, 1] : [1, share];
   const edge = (size, side) => first + (across * (1 + side * size)) / 2;
-  const corners = [[part.start, edge(before, -1)], [part.end, edge(after, -1)], [part.end, edge(after, 1)], [part.start, edge(before, 1)]];
+  const corners = [[part.start, edge(before, -1)], [part.end, edge(after, -1)], [
+    part.end, edge(after, 1),
+  ], [part.start, edge(before, 1)]];
   svg.append(svgElement("path", {
     d: `M${corners.map(([along, at]) => point(along, at)).join(" L")} Z`,
     fill: colourOf(shown.accent, colours), "fill-opacity": 0.16,
@@ -92,7 +102,8 @@ function fan(svg, layout, part, shown, colours) {
 // The stream that goes around what is added to it, and the ⊕ where both meet.
 function around(svg, layout, from, to, colours, shown) {
   const { point, first, across } = layout;
-  const gap = to.start - to.enter, leave = from.end + (layout.narrow ? 6 : 0.28 * (BRANCH * layout.unit));
+  const gap = to.start - to.enter;
+  const leave = from.end + (layout.narrow ? 6 : 0.28 * (BRANCH * layout.unit));
   const enter = to.enter + (layout.narrow ? Math.min(13, gap / 3) : gap / 2);
   const side = 8, middle = layout.narrow ? layout.arch : first + across / 2;
   const [radius, plus] = [12, 6];
@@ -134,7 +145,9 @@ export function drawLanes(svg, layout, shown, colours) {
   shown.stations.forEach((station, i) => {
     const laid = layout.stations[i];
     lanes(svg, layout, laid.enter, laid.start, shown, colours);
-    if (station.source) ends.push(around(svg, layout, named.get(station.source), laid, colours, shown));
+    if (station.source) {
+      ends.push(around(svg, layout, named.get(station.source), laid, colours, shown));
+    }
     for (const part of laid.parts) {
       if (part.kind === "arcs") arcs(svg, layout, part, station, shown, colours);
       if (part.kind === "widen" || part.kind === "narrow") {

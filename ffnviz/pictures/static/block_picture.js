@@ -26,7 +26,8 @@ const NARROW = { words: 26, arch: 30, caption: 0, note: 0, caption_along: 27, un
 
 const NARROW_BELOW = 700;
 const TYPE = 18; // pixels of the type that these heights are for
-const [LEAST_TYPE, OF_HALL] = [18, 20.5]; // what a page has; a talk's, whose smallest is 0.89 of it, is made no smaller than this
+// What a page has; a talk's, whose smallest is 0.89 of it, is made no smaller than this.
+const [LEAST_TYPE, OF_HALL] = [18, 20.5];
 const HALL = 1600; // pixels of the window's width
 const NAME = 4; // a station's name fits where type is this part of a map's width
 const ROOM_FOR_NAMES = 70; // pixels of a map, below which long names are broken
@@ -46,9 +47,12 @@ function layOut(stations, n, width, lanes, page) {
   const words = narrow ? own.words : Math.min(110, Math.max(64, own.words * width));
   const parts = stations.map(({ kind }) => PARTS[kind] ?? ALONE);
   const before = stations.map(({ kind }) => BEFORE[kind] ?? OTHERS);
-  const units = END + [...before, ...parts.flat().map(([, size]) => size)].reduce((a, b) => a + b, 0);
+  const units = END +
+    [...before, ...parts.flat().map(([, size]) => size)].reduce((a, b) => a + b, 0);
   const unit = narrow ? own.unit : (width - words) / units;
-  const type = narrow ? page : Math.min(page, Math.max(innerWidth > HALL ? OF_HALL : LEAST_TYPE, unit / NAME));
+  const type = narrow
+    ? page
+    : Math.min(page, Math.max(innerWidth > HALL ? OF_HALL : LEAST_TYPE, unit / NAME));
   const larger = narrow ? 1 : Math.max(1, type / TYPE), caption = own.caption * larger;
   const first = own.arch + caption; // across, where the lanes begin
   const across = narrow ? width - own.arch : lanes;
@@ -62,7 +66,8 @@ function layOut(stations, n, width, lanes, page) {
     const made = parts[i].map(([kind, size]) => ({ kind, start: at, end: (at += size * unit) }));
     return { enter, caption: named, start, end: at, parts: made };
   });
-  const length = at + END * unit, tight = !narrow && unit < (ROOM_FOR_NAMES * Math.max(TYPE, type)) / TYPE;
+  const length = at + END * unit;
+  const tight = !narrow && unit < (ROOM_FOR_NAMES * Math.max(TYPE, type)) / TYPE;
   const lane = across / n;
   const note = (tight ? own.note_tight : own.note) * larger;
   const place = (along, end, from, to) => (narrow
@@ -88,10 +93,13 @@ function layOut(stations, n, width, lanes, page) {
 // One station of a block: a button with its name, and a map of what it hands on, a lane a token.
 
 const placed = (node, { left, top, width, height }) =>
-  Object.assign(node.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+  Object.assign(node.style, {
+    left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px`,
+  });
 
 // A long name with places where it may be broken.
-const broken = (title) => title.replace("LayerNorm", "Layer\u00adNorm").replace("attention", "atten\u00adtion");
+const broken = (title) =>
+  title.replace("LayerNorm", "Layer\u00adNorm").replace("attention", "atten\u00adtion");
 
 // A pixel a value, tokens across the flow; the page stretches them.
 function paintMap(canvas, values, n, colour, narrow) {
@@ -99,7 +107,9 @@ function paintMap(canvas, values, n, colour, narrow) {
   const image = narrow ? new ImageData(n, columns) : new ImageData(columns, n);
   const pixels = new Uint32Array(image.data.buffer);
   for (let token = 0; token < n; token++) {
-    for (let k = 0; k < columns; k++) pixels[narrow ? k * n + token : token * columns + k] = colour(values[token * columns + k]);
+    for (let k = 0; k < columns; k++) {
+      pixels[narrow ? k * n + token : token * columns + k] = colour(values[token * columns + k]);
+    }
   }
   putImage(canvas, image);
 }
@@ -108,7 +118,8 @@ function paintMap(canvas, values, n, colour, narrow) {
  * Makes one station.
  *
  * @param tip what names the token pointed at, within the picture
- * @param choose called with the station's name, and the token whose row of a map was clicked, if any
+ * @param choose called with the station's name, and the token whose row of a map was clicked, if
+ *   any
  */
 function makeStation(tip, choose) {
   const title = element("b"), note = element("small");
@@ -119,20 +130,26 @@ function makeStation(tip, choose) {
 
   const tokenAt = (event) => {
     const bounds = event.currentTarget.getBoundingClientRect(), n = shown.words.length;
-    const share = layout.narrow ? (event.clientX - bounds.left) / bounds.width : (event.clientY - bounds.top) / bounds.height;
+    const share = layout.narrow
+      ? (event.clientX - bounds.left) / bounds.width
+      : (event.clientY - bounds.top) / bounds.height;
     return Math.max(0, Math.min(n - 1, Math.floor(share * n)));
   };
 
   function makePart() {
-    const canvas = element("canvas", { "aria-hidden": "true" }), mark = element("span", { class: "row" });
+    const canvas = element("canvas", { "aria-hidden": "true" });
+    const mark = element("span", { class: "row" });
     const part = element("div", { class: "map" }, canvas, mark);
     part.onclick = (event) => choose(station.name, tokenAt(event));
     part.onpointermove = (event) => {
       const token = tokenAt(event), outer = tip.parts[0].parentNode.getBoundingClientRect();
       tip.show((own, all) => ({
-        left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)), top: event.clientY - outer.top + 16,
-      }), [element("bdi", { text: shown.words[token] }), ` · ${station.title}: norm `,
-        element("b", { text: number(shown.arrays[`norms.${station.name}`][token]) })], false);
+        left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)),
+        top: event.clientY - outer.top + 16,
+      }), [
+        element("bdi", { text: shown.words[token] }), ` · ${station.title}: norm `,
+        element("b", { text: number(shown.arrays[`norms.${station.name}`][token]) }),
+      ], false);
     };
     part.onpointerleave = () => tip.hide();
     return part;
@@ -148,16 +165,25 @@ function makeStation(tip, choose) {
       title.textContent = plan.tight ? broken(station.title) : station.title;
       note.textContent = station.note;
       button.setAttribute("aria-pressed", String(data.station === station.name));
-      button.setAttribute("aria-label", `${at + 1} of ${data.stations.length}: ${station.title}. ${station.note}.`);
+      button.setAttribute(
+        "aria-label", `${at + 1} of ${data.stations.length}: ${station.title}. ${station.note}.`,
+      );
       const wanted = laid.parts.filter(({ kind }) => kind === "map" || kind === "hidden");
-      for (const [kind, part] of maps) if (!wanted.some((each) => each.kind === kind)) { part.remove(); maps.delete(kind); }
+      for (const [kind, part] of maps) {
+        if (!wanted.some((each) => each.kind === kind)) {
+          part.remove();
+          maps.delete(kind);
+        }
+      }
       for (const { kind, start, end } of wanted) {
         if (!maps.has(kind)) { maps.set(kind, makePart()); box.append(maps.get(kind)); }
         const part = maps.get(kind), [canvas, mark] = part.children;
         placed(part, plan.lanes(start, end));
         const hidden = kind === "hidden";
-        paintMap(canvas, data.arrays[hidden ? "map.hidden" : `map.${station.name}`], data.words.length,
-          signedScale(theme, hidden ? station.largest_hidden : station.largest), plan.narrow);
+        paintMap(
+          canvas, data.arrays[hidden ? "map.hidden" : `map.${station.name}`], data.words.length,
+          signedScale(theme, hidden ? station.largest_hidden : station.largest), plan.narrow,
+        );
         const { from, size } = plan.row(data.token);
         Object.assign(mark.style, plan.narrow
           ? { left: `${from}%`, width: `${size}%`, top: "0", height: "100%" }
@@ -182,14 +208,25 @@ const ANSWER_MS = 2_000; // within which the page says that it has what was chos
 function rows(shown) {
   const table = [["station", "what", "head", "token number", "token", "entry", "value"]];
   for (const { name, title, strips, kind } of shown.stations) {
-    strips.forEach((strip, k) => shown.arrays[`strip.${name}.${k}`].forEach((value, entry) =>
-      table.push([title, strip.title, "", shown.token + 1, shown.words[shown.token], entry, short(value)])));
+    strips.forEach((strip, k) =>
+      shown.arrays[`strip.${name}.${k}`].forEach((value, entry) =>
+        table.push([
+          title, strip.title, "", shown.token + 1, shown.words[shown.token], entry, short(value),
+        ])
+      )
+    );
     if (!shown.shapes[`weights.${name}`]) continue;
-    const [heads, n, sources] = shown.shapes[`weights.${name}`], weights = shown.arrays[`weights.${name}`];
+    const [heads, n, sources] = shown.shapes[`weights.${name}`];
+    const weights = shown.arrays[`weights.${name}`];
     const asked = kind === "cross" ? shown.asked : shown.words;
     for (let at = 0; at < heads * n * sources; at++) {
-      const source = at % sources, token = Math.floor(at / sources) % n, head = Math.floor(at / sources / n) + 1;
-      table.push([title, `weight on ${asked[source]}`, head, token + 1, shown.words[token], source + 1, short(weights[at])]);
+      const source = at % sources;
+      const token = Math.floor(at / sources) % n;
+      const head = Math.floor(at / sources / n) + 1;
+      table.push([
+        title, `weight on ${asked[source]}`, head, token + 1, shown.words[token], source + 1,
+        short(weights[at]),
+      ]);
     }
   }
   return table;
@@ -217,9 +254,12 @@ function rows(shown) {
 export function mount(tell) {
   const tip = makeTip();
   const svg = svgElement("svg", { class: "between", "aria-hidden": "true" });
-  const words = element("div", { class: "lane-words" }), walker = element("span", { class: "cursor walker" });
+  const words = element("div", { class: "lane-words" });
+  const walker = element("span", { class: "cursor walker" });
   const flow = element("div", { class: "flow" }, svg, words, walker);
-  const variants = element("div", { class: "variants", role: "group", "aria-label": "Where the LayerNorms stand" });
+  const variants = element("div", {
+    class: "variants", role: "group", "aria-label": "Where the LayerNorms stand",
+  });
   const stations = [];
   // What was chosen here, until the page shows it too.
   const wanted = { station: null, heed: null };
@@ -229,7 +269,11 @@ export function mount(tell) {
   let colours = null, width = null, waiting = 0, playing = 0;
 
   const place = () => shown.stations.findIndex(({ name }) => name === shown.station);
-  const card = makeCard(tip, { step: byHand, play, head: (head) => choose("heed", head), token: (token) => tell("token", token), door: (station, door) => tell("door", { station, door }) });
+  const card = makeCard(tip, {
+    step: byHand, play, head: (head) => choose("heed", head),
+    token: (token) => tell("token", token),
+    door: (station, door) => tell("door", { station, door }),
+  });
   const root = element("div", { class: "block" }, flow, card.box, ...tip.parts);
 
   function choose(what, value) {
@@ -263,8 +307,14 @@ export function mount(tell) {
 
   // From the first station, or on from where it is, to the last of this block.
   function play() {
-    if (playing) { stop(); return; }
-    playing = setInterval(() => { if (place() < shown.stations.length - 1) step(1); else stop(); }, STEP_MS);
+    if (playing) {
+      stop();
+      return;
+    }
+    playing = setInterval(() => {
+      if (place() < shown.stations.length - 1) step(1);
+      else stop();
+    }, STEP_MS);
     shown = { ...shown, playing: true };
     if (place() === shown.stations.length - 1) choose("station", shown.stations[0].name);
     else step(1);
@@ -276,12 +326,17 @@ export function mount(tell) {
 
   root.onkeydown = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const move = { ArrowLeft: () => byHand(-1), ArrowRight: () => byHand(1), ArrowUp: () => look(shown.token - 1), ArrowDown: () => look(shown.token + 1) }[event.key];
+    const move = {
+      ArrowLeft: () => byHand(-1), ArrowRight: () => byHand(1),
+      ArrowUp: () => look(shown.token - 1), ArrowDown: () => look(shown.token + 1),
+    }[event.key];
     if (!move || /** @type {Element} */ (event.target).closest(".head")) return;
     event.preventDefault();
     move();
     const held = rootOf(root).activeElement;
-    if (stations.some(({ button }) => button === held)) stations[place()].button.focus({ preventScroll: true });
+    if (stations.some(({ button }) => button === held)) {
+      stations[place()].button.focus({ preventScroll: true });
+    }
   };
 
   // The tokens' names where the lanes begin; where lanes are thin, only the chosen one's.
@@ -294,17 +349,32 @@ export function mount(tell) {
       word.style.color = token === shown.token ? colourOf(shown.accent, colours) : "";
       word.onclick = () => look(token);
       const lane = room ? layout.lane : Math.max(layout.lane, layout.narrow ? 90 : 22);
-      const middle = Math.min(layout.first + layout.across - lane / 2, Math.max(layout.first + lane / 2, layout.middle(token)));
-      Object.assign(word.style, layout.narrow
-        ? { left: `${middle - lane / 2}px`, width: `${lane}px`, top: "0", height: `${layout.words}px`, lineHeight: `${layout.words}px` }
-        : { top: `${middle - lane / 2}px`, height: `${lane}px`, lineHeight: `${lane}px`, left: "0", width: `${layout.words - 6}px` });
+      const middle = Math.min(
+        layout.first + layout.across - lane / 2,
+        Math.max(layout.first + lane / 2, layout.middle(token)),
+      );
+      Object.assign(
+        word.style,
+        layout.narrow
+          ? {
+            left: `${middle - lane / 2}px`, width: `${lane}px`, top: "0",
+            height: `${layout.words}px`, lineHeight: `${layout.words}px`,
+          }
+          : {
+            top: `${middle - lane / 2}px`, height: `${lane}px`, lineHeight: `${lane}px`, left: "0",
+            width: `${layout.words - 6}px`,
+          },
+      );
     });
   }
 
   // The dot that walks along the chosen token's lane.
   function walk(layout) {
-    const { start, end } = layout.stations[place()], [x, y] = layout.point((start + end) / 2, layout.middle(shown.token)).split(" ");
-    Object.assign(walker.style, { left: `${x}px`, top: `${y}px`, borderColor: colourOf(shown.accent, colours) });
+    const { start, end } = layout.stations[place()];
+    const [x, y] = layout.point((start + end) / 2, layout.middle(shown.token)).split(" ");
+    Object.assign(walker.style, {
+      left: `${x}px`, top: `${y}px`, borderColor: colourOf(shown.accent, colours),
+    });
   }
 
   const within = (height) => Math.round(Math.max(LANES.lowest, Math.min(LANES.highest, height)));
@@ -312,32 +382,49 @@ export function mount(tell) {
   function paint() {
     if (!shown || !width) return;
     const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
-    const room = roomOf(rootOf(root).host), rest = root.scrollHeight - lanesNow; // before a hall the card has its own height
-    const own = within(share * innerHeight), lanes = room && lanesNow ? within(room - rest) : within(own + given(root));
+    // Before a hall the card has its own height.
+    const room = roomOf(rootOf(root).host), rest = root.scrollHeight - lanesNow;
+    const own = within(share * innerHeight);
+    const lanes = room && lanesNow ? within(room - rest) : within(own + given(root));
     lanesNow = lanes;
     took(root, lanes - own, LANES.lowest - own, LANES.highest - own);
     const layout = layOut(shown.stations, shown.words.length, width, lanes, typeSize());
     root.classList.toggle("narrow", layout.narrow);
     root.classList.toggle("tight", layout.tight);
-    for (const [name, pixels] of [["--type", layout.type], ["--caption", layout.caption], ["--note", layout.note - 2]]) {
+    for (
+      const [name, pixels] of [["--type", layout.type], ["--caption", layout.caption], [
+        "--note", layout.note - 2,
+      ]]
+    ) {
       root.style.setProperty(name, `${pixels}px`);
     }
     flow.style.height = `${layout.height}px`;
     svg.setAttribute("width", layout.width);
     svg.setAttribute("height", layout.height);
     while (stations.length < shown.stations.length) {
-      const made = makeStation(tip, (station, token) => { if (token !== null && station === shown.station) look(token); else { stop(); choose("station", station); } });
+      const made = makeStation(tip, (station, token) => {
+        if (token !== null && station === shown.station) look(token);
+        else {
+          stop();
+          choose("station", station);
+        }
+      });
       stations.push(made);
       flow.insertBefore(made.box, walker);
     }
     while (stations.length > shown.stations.length) stations.pop().box.remove();
     stations.forEach((station, i) => station.update(shown, i, layout.stations[i], layout, colours));
     drawLanes(svg, layout, shown, colours);
-    stations.forEach(({ button }, at) => { button.tabIndex = at === Math.max(0, place()) ? 0 : -1; });
+    stations.forEach(({ button }, at) => {
+      button.tabIndex = at === Math.max(0, place()) ? 0 : -1;
+    });
     name(layout);
     walk(layout);
     card.update(shown, colours);
-    each(variants, shown.variants, (k) => element("button", { type: "button", onclick: () => tell("variant", shown.variants[k][0]) }),
+    each(
+      variants, shown.variants,
+      (k) =>
+        element("button", { type: "button", onclick: () => tell("variant", shown.variants[k][0]) }),
       (button, [id, text]) => {
         button.textContent = text;
         button.setAttribute("aria-pressed", String(id === shown.variant));
@@ -359,7 +446,10 @@ export function mount(tell) {
     /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [{ ...data, playing: playing !== 0 }, theme];
-      if (wanted.station === data.station || !data.stations.some(({ name: own }) => own === wanted.station)) wanted.station = null;
+      if (
+        wanted.station === data.station ||
+        !data.stations.some(({ name: own }) => own === wanted.station)
+      ) wanted.station = null;
       if (wanted.heed === data.chosen_head) wanted.heed = null;
       shown.station = wanted.station ?? data.station;
       shown.chosen_head = wanted.heed ?? data.chosen_head;

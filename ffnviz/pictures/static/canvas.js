@@ -3,7 +3,8 @@
 /** @import { Palette } from "./theme.js" */
 
 /**
- * What draws on a canvas, in the processor's memory: one in the graphics card's comes out black on WebKit's paper.
+ * What draws on a canvas, in the processor's memory: one in the graphics card's comes out black on
+ * WebKit's paper.
  *
  * @param {HTMLCanvasElement} canvas
  */

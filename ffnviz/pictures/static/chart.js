@@ -132,7 +132,9 @@ function makeKeys(plot, choose) {
 // The points of a drawn chart: which there are, where they stand, and what they are called.
 
 const isThere = (value) => value !== null && value !== undefined && !Number.isNaN(value);
-const plain = (text) => String(text ?? "").replace(/[\u2068\u2069]/g, "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+const plain = (text) =>
+  String(text ?? "").replace(/[\u2068\u2069]/g, "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "")
+    .replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 
 // A place on an axis as the axis names it.
 function named(value, axis = {}) {
@@ -153,7 +155,9 @@ function lane(plot, trace, curve) {
   const cell = (i) => (table ? [Math.floor(i / columns), i % columns] : [i, i]);
   const xOf = (i) => (trace.x ? trace.x[cell(i)[1]] : cell(i)[1]);
   const yOf = (i) => (trace.y ? trace.y[cell(i)[0]] : cell(i)[0]);
-  const numbers = Array.from({ length: n }, (_, i) => i).filter((i) => isThere(xOf(i)) && isThere(yOf(i)));
+  const numbers = Array.from({ length: n }, (_, i) => i).filter((i) =>
+    isThere(xOf(i)) && isThere(yOf(i))
+  );
   if (!numbers.length) return null;
   const sideways = trace.orientation === "h";
   const entry = (values, i) => (table ? values[cell(i)[0]]?.[cell(i)[1]] : values[i]);
@@ -166,19 +170,29 @@ function lane(plot, trace, curve) {
     right: xaxis.range[1] < xaxis.range[0] ? -1 : 1,
     up: yaxis.range[1] < yaxis.range[0] ? -1 : 1,
     customdata: (i) => (trace.customdata ? entry(trace.customdata, i) : undefined),
-    // What Plotly.Fx.hover wants: the point, a cell by its place, and the pair of axes it is drawn on.
+    // What Plotly.Fx.hover wants: the point, a cell by its place, and the pair of axes it is drawn
+    // on.
     hovered: (i) => [
-      [{ curveNumber: curve, ...(table ? { xval: xaxis.d2c(xOf(i)), yval: yaxis.d2c(yOf(i)) } : { pointNumber: i }) }],
+      [{
+        curveNumber: curve,
+        ...(table ? { xval: xaxis.d2c(xOf(i)), yval: yaxis.d2c(yOf(i)) } : { pointNumber: i }),
+      }],
       (trace.xaxis ?? "x") + (trace.yaxis ?? "y"),
     ],
     // In pixels of the plot. Plotly knows where it drew a bar; other points stand where they say.
     spot(i) {
-      const [x, y] = (!table && plot.calcdata[curve]?.[i]?.ct) || [xaxis.d2p(xOf(i)), yaxis.d2p(yOf(i))];
+      const [x, y] = (!table && plot.calcdata[curve]?.[i]?.ct) ||
+        [xaxis.d2p(xOf(i)), yaxis.d2p(yOf(i))];
       return { left: xaxis._offset + x, top: yaxis._offset + y };
     },
     // Where it stands: first what it belongs to, a token for example, then how much it is.
-    place: (i) => (sideways ? [named(yOf(i), yaxis), named(xOf(i), xaxis)] : [named(xOf(i), xaxis), named(yOf(i), yaxis)]),
-    more: (i) => [...(table ? [named(trace.z[cell(i)[0]][cell(i)[1]])] : []), plain(plot.data[curve].name ?? "")],
+    place: (i) => (sideways
+      ? [named(yOf(i), yaxis), named(xOf(i), xaxis)]
+      : [named(xOf(i), xaxis), named(yOf(i), yaxis)]),
+    more: (i) => [
+      ...(table ? [named(trace.z[cell(i)[0]][cell(i)[1]])] : []),
+      plain(plot.data[curve].name ?? ""),
+    ],
   };
 }
 
@@ -192,7 +206,9 @@ function tooltip(plot) {
     return (lines.length ? lines : [text]).map((line) => line.textContent.trim());
   };
   return [...plot.querySelectorAll(".hoverlayer .hovertext")]
-    .flatMap((label) => [".nums", ".name"].flatMap((part) => [...label.querySelectorAll(part)].flatMap(linesOf)))
+    .flatMap((label) =>
+      [".nums", ".name"].flatMap((part) => [...label.querySelectorAll(part)].flatMap(linesOf))
+    )
     .filter((line) => line !== "");
 }
 
@@ -206,7 +222,9 @@ export async function chartAsSvg({ data, layout }, title, theme) {
   const { height, svg } = heading(title, SIZE.width, family, theme);
   const size = { width: SIZE.width, height: Math.round(SIZE.height - height) };
   const Plotly = await plotly();
-  const address = await Plotly.toImage(allowed({ data, layout: { ...layout, ...size } }), { ...size, format: "svg" });
+  const address = await Plotly.toImage(allowed({ data, layout: { ...layout, ...size } }), {
+    ...size, format: "svg",
+  });
   const chart = decodeURIComponent(address.slice(address.indexOf(",") + 1));
   const placed = chart.replace("<svg ", `<svg y="${SIZE.height - size.height}" `);
   return asFile(svg + placed, SIZE.width, SIZE.height, family, theme);
@@ -222,7 +240,10 @@ function namer(axis = {}) {
   const all = Array.from(ticktext, plain);
   const twice = new Set(all.filter((name, i) => all.indexOf(name) !== i));
   // Of tokens that read alike, each is followed by its place.
-  const names = new Map(Array.from(tickvals).map((value, i) => [value, twice.has(all[i]) ? `${all[i]} (${i + 1})` : all[i]]));
+  const names = new Map(
+    Array.from(tickvals).map((value, i) =>
+      [value, twice.has(all[i]) ? `${all[i]} (${i + 1})` : all[i]]),
+  );
   return (value) => names.get(value) ?? words(value);
 }
 
@@ -230,34 +251,52 @@ function namer(axis = {}) {
  * One row a point: the series, where it stands on each axis, and what else it has.
  *
  * A trace's meta says what its numbers do not: `names` of the points, one each, instead of their
- * places on the y axis, and what those are (`named`); the x axis' `unit`, where several panels share
- * one title; `values` with their signs, where bars show
- * sizes; `counts` behind shares; `labels` instead of the text beside the points, which is left out
- * where it is numbers only; `numbers: "customdata"` where it was drawn from other numbers than
- * it shows, such as roots; `decoration` where it has no numbers of its own.
+ * places on the y axis, and what those are (`named`); the x axis' `unit`, where several panels
+ * share one title; `values` with their signs, where bars show sizes; `counts` behind shares;
+ * `labels` instead of the text beside the points, which is left out where it is numbers only;
+ * `numbers: "customdata"` where it was drawn from other numbers than it shows, such as roots;
+ * `decoration` where it has no numbers of its own.
  */
 export function rows(data, layout) {
-  const titles = ["x", "y"].map((letter) => data.map((trace) => {
-    const axis = layout[axisOf(trace[`${letter}axis`], letter)];
-    return trace.meta?.[letter === "y" ? "named" : "unit"] || plain(axis?.title?.text ?? axis?.title);
-  }));
+  const titles = ["x", "y"].map((letter) =>
+    data.map((trace) => {
+      const axis = layout[axisOf(trace[`${letter}axis`], letter)];
+      return trace.meta?.[letter === "y" ? "named" : "unit"] ||
+        plain(axis?.title?.text ?? axis?.title);
+    })
+  );
   const counted = data.some(({ meta }) => meta?.counts);
-  const table = [["series", "x axis", "x", "y axis", "y", "value", ...(counted ? ["count"] : []), "label"]];
+  const table = [[
+    "series", "x axis", "x", "y axis", "y", "value", ...(counted ? ["count"] : []), "label",
+  ]];
   data.forEach((trace, at) => {
     if (trace.meta?.decoration) return;
-    const [nameX, nameY] = ["x", "y"].map((letter) => namer(layout[axisOf(trace[`${letter}axis`], letter)]));
+    const [nameX, nameY] = ["x", "y"].map((letter) =>
+      namer(layout[axisOf(trace[`${letter}axis`], letter)])
+    );
     const { names, values, counts, labels } = trace.meta ?? {};
-    const written = (text) => (typeof text === "string" && /\p{L}/u.test(plain(text)) ? plain(text) : undefined);
-    const row = (x, y, value, label, count) => table.push([
-      words(trace.name), titles[0][at], x, titles[1][at], y, single(value), ...(counted ? [count] : []), label]);
+    const written = (text) =>
+      (typeof text === "string" && /\p{L}/u.test(plain(text)) ? plain(text) : undefined);
+    const row = (x, y, value, label, count) =>
+      table.push([
+        words(trace.name), titles[0][at], x, titles[1][at], y, single(value),
+        ...(counted ? [count] : []), label,
+      ]);
     const own = trace.meta?.numbers === "customdata" ? trace.customdata : undefined;
     if (trace.z) {
-      (own ?? trace.z).forEach((line, j) => Array.from(line).forEach((value, i) =>
-        row(nameX(trace.x ? trace.x[i] : i), nameY(trace.y ? trace.y[j] : j), value, labels ? labels[j]?.[i] : written(trace.text?.[j]?.[i]), counts?.[j]?.[i])));
+      (own ?? trace.z).forEach((line, j) =>
+        Array.from(line).forEach((value, i) =>
+          row(
+            nameX(trace.x ? trace.x[i] : i), nameY(trace.y ? trace.y[j] : j), value,
+            labels ? labels[j]?.[i] : written(trace.text?.[j]?.[i]), counts?.[j]?.[i],
+          )
+        )
+      );
       return;
     }
     const n = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
-    const label = (i) => labels ? labels[i] : names || !Array.isArray(trace.text) ? undefined : written(trace.text[i]);
+    const label = (i) =>
+      labels ? labels[i] : names || !Array.isArray(trace.text) ? undefined : written(trace.text[i]);
     for (let i = 0; i < n; i++) {
       if (trace.x?.[i] === null && trace.y?.[i] === null) continue; // it explains a colour
       const x = nameX(values ? values[i] : trace.x ? trace.x[i] : i);
@@ -311,7 +350,10 @@ export function mount(tell) {
       paper_bgcolor: theme.background,
       plot_bgcolor: theme.background,
       font: { size: 16, ...layout.font, color: theme.text, family },
-      hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family } },
+      hoverlabel: {
+        bgcolor: theme.background, bordercolor: theme.line,
+        font: { size: 16, color: theme.text, family },
+      },
     });
     fit(data, layout, width, height, pageType, hall);
     return { data, layout };
@@ -322,36 +364,47 @@ export function mount(tell) {
 
   // A column may change its width while its chart is drawn or later, as when a scroll bar comes.
   const room = () => roomOf(rootOf(root).host);
-  // The quiet line below takes its room from the chart, so that the page is as high with it as without.
+  // The quiet line below takes its room from the chart, so that the page is as high with it as
+  // without.
   /** @type {() => HTMLElement | null} */
   const line = () => root.querySelector(":scope > .under");
   const under = () => line()?.offsetHeight ?? 0;
   let clear = 0; // the height with which none of its plots is low
   const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root), clear);
   const height = () => heights()[0];
-  const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
-  const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
+  const otherRoom = () =>
+    Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
+  const refit = () => {
+    if (root.dataset.painted !== undefined && otherRoom()) repaint();
+  };
   const resized = new ResizeObserver(refit);
   resized.observe(plot);
   const leaveRoom = onRoom(root, refit);
 
   function paint(view, theme) {
-    painting = painting.catch(() => {}).then(() => (gone || shown !== view ? undefined : draw(view, theme)));
+    painting = painting.catch(() => {}).then(
+      () => (gone || shown !== view ? undefined : draw(view, theme)),
+    );
     return painting;
   }
 
   async function draw(view, theme) {
     if (!plot.style.height) plot.style.height = `${height()}px`;
     root.classList.toggle("clickable", view.clickable);
-    plot.setAttribute("aria-label", view.head ? `${view.alt} Its menu shows the numbers as a table.` : view.alt);
+    plot.setAttribute(
+      "aria-label", view.head ? `${view.alt} Its menu shows the numbers as a table.` : view.alt,
+    );
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
-    const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);
+    const { data, layout } = figureOf(
+      view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null,
+    );
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
-    const times = layout.meta?.panels > 1 ? layout.height / paintedHeight : 1; // panels in several rows take more
+    // Panels in several rows take more.
+    const times = layout.meta?.panels > 1 ? layout.height / paintedHeight : 1;
     // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.
     if (drawn && narrow !== isNarrow(paintedWidth)) Plotly.purge(plot);
     const first = !drawn || narrow !== isNarrow(paintedWidth);

@@ -1,7 +1,9 @@
 // The line of a class: for the lecturer its code and who is there, for a student the way to explore
 // alone and back, and a sentence to send.
 
-import { WAITS, attend, base, classroom, complain, onClass, read, send, waits } from "./classroom_connection.js";
+import {
+  attend, base, classroom, complain, onClass, read, send, WAITS, waits,
+} from "./classroom_connection.js";
 import { element } from "./element.js";
 
 const KEPT = "ffnviz-class"; // the lecturer's secret, in the lecturer's browser
@@ -22,7 +24,8 @@ function kept(value) {
 let greeted = ""; // the class whose code was shown as it was opened
 let asked = false; // whether this page has said what class it led before
 const AGAIN_MS = 8_000; // a page that was told of a move and has not followed is told again
-let told = 0, toldAt = 0; // the last of the lecturer's moves that the server was told to follow, and when
+// The last of the lecturer's moves that the server was told to follow, and when.
+let told = 0, toldAt = 0;
 
 /**
  * What `classroom_cell` sends.
@@ -35,36 +38,74 @@ let told = 0, toldAt = 0; // the last of the lecturer's moves that the server wa
  */
 
 export function mount(tell) {
-  const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
+  const button = (text, what, more = {}) =>
+    element("button", { type: "button", text, onclick: what, ...more });
   const about = element("span", { class: "about", role: "status" });
   const code = element("b", { class: "code" });
   const show = button("Show the code", () => board.showPopover());
   const brain = button("Class brain", () => tell("ask", "brain"));
   const review = makeReview(() => tell("ask", "look"));
-  const wall = button("", () => review.open(), { title: "A window of your own: nothing is on the wall before you let it through." });
-  const look = button("", () => { read = classroom.now?.sentences ?? 0; tell("ask", "look"); paint(); });
-  const door = button("", () => tell("ask", classroom.now?.closed ? "open" : "close"), { title: "Those who are in stay in; with the door closed nobody else can join." });
-  const remove = sureButton("Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"));
+  const wall = button("", () => review.open(), {
+    title: "A window of your own: nothing is on the wall before you let it through.",
+  });
+  const look = button("", () => {
+    read = classroom.now?.sentences ?? 0;
+    tell("ask", "look");
+    paint();
+  });
+  const door = button("", () => tell("ask", classroom.now?.closed ? "open" : "close"), {
+    title: "Those who are in stay in; with the door closed nobody else can join.",
+  });
+  const remove = sureButton(
+    "Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"),
+  );
   remove.title = "Against strangers: students' pages come back by themselves if the door is open.";
-  const end = sureButton("End the class", "End it for all?", () => { kept(null); tell("ask", "end"); });
+  const end = sureButton("End the class", "End it for all?", () => {
+    kept(null);
+    tell("ask", "end");
+  });
   const alone = button("", () => tell("ask", data.alone ? "back" : "alone"), { class: "main" });
   const leave = button("Leave the class", () => tell("ask", "left"));
-  const text = element("input", { type: "text", "aria-label": "Your sentence for the class", placeholder: "Your sentence for the class", autocomplete: "off" });
+  const text = element("input", {
+    type: "text", "aria-label": "Your sentence for the class",
+    placeholder: "Your sentence for the class", autocomplete: "off",
+  });
   const sendIt = element("button", { type: "submit", text: "Send" });
   const outcome = element("span", { class: "outcome", role: "status" });
   const form = element("form", {}, text, sendIt, outcome);
   // A code that was typed goes the way of the link; a wrong one can be typed again.
-  const typed = element("input", { type: "text", "aria-label": "Code of the class", placeholder: "Code of the class", maxlength: "40", required: true, autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
-  const join = element("form", { class: "join", onsubmit: (event) => {
-    event.preventDefault();
-    location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base()).href;
-  } }, typed, element("button", { type: "submit", text: "Join" }));
+  const typed = element("input", {
+    type: "text", "aria-label": "Code of the class", placeholder: "Code of the class",
+    maxlength: "40", required: true, autocomplete: "off", autocapitalize: "characters",
+    spellcheck: "false",
+  });
+  const join = element(
+    "form",
+    {
+      class: "join",
+      onsubmit: (event) => {
+        event.preventDefault();
+        location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base()).href;
+      },
+    },
+    typed,
+    element("button", { type: "submit", text: "Join" }),
+  );
   const picture = element("img", { alt: "" }), link = element("a", { class: "link" });
   const large = element("b", { class: "large" });
-  const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
-    picture, element("div", { class: "how" }, element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
-      button("Close", () => board.hidePopover())));
-  const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, wall, look, door, remove, end, alone, join, leave, form, board);
+  const board = element(
+    "div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
+    picture,
+    element(
+      "div", { class: "how" },
+      element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
+      button("Close", () => board.hidePopover()),
+    ),
+  );
+  const root = element(
+    "section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, wall, look,
+    door, remove, end, alone, join, leave, form, board,
+  );
   /** @type {Data} */
   let data;
   let again = 0;
@@ -85,7 +126,9 @@ export function mount(tell) {
   form.onsubmit = async (event) => {
     event.preventDefault();
     const { length } = text.value.trim();
-    outcome.textContent = length > data.longest ? `That is too long: a sentence has at most ${data.longest} characters, yours has ${length}.` : "";
+    outcome.textContent = length > data.longest
+      ? `That is too long: a sentence has at most ${data.longest} characters, yours has ${length}.`
+      : "";
     if (outcome.textContent) return;
     try {
       await send("sentence", { text: text.value });
@@ -97,7 +140,11 @@ export function mount(tell) {
 
   function paint() {
     if (!data) return;
-    const { role } = data, { now, over, problem } = classroom, lecturer = role === "lecturer", student = role === "student", joining = role === "joining";
+    const { role } = data;
+    const { now, over, problem } = classroom;
+    const lecturer = role === "lecturer";
+    const student = role === "student";
+    const joining = role === "joining";
     root.hidden = !role;
     if (waits("sentence")) outcome.textContent = WAITS;
     if (lecturer && over) kept(null);
@@ -109,8 +156,9 @@ export function mount(tell) {
     if (joining) about.textContent = "Type the code that the lecturer shows. No account, no name.";
     else if (over) about.textContent = problem || "The class is over.";
     else if (problem) about.textContent = problem;
-    else if (lecturer) about.textContent = now ? `Your class: ${people}, ${sentences}${shut}` : "Your class";
-    else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
+    else if (lecturer) {
+      about.textContent = now ? `Your class: ${people}, ${sentences}${shut}` : "Your class";
+    } else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
     const fresh = now?.waiting ? ` (${now.waiting} new)` : "";
     wall.textContent = `Read the sentences${fresh}`;
     for (const part of [show, brain, wall, door, remove, end]) part.hidden = !lecturer || over;
@@ -119,7 +167,8 @@ export function mount(tell) {
     const more = (now?.sentences ?? 0) - (read ?? 0);
     look.hidden = !lecturer || over || !data.brain;
     look.textContent = more > 0 ? `Refresh (${more} new)` : "Refresh";
-    for (const part of [alone, form]) part.hidden = !student || over || Boolean(problem && !now); // who is not in sends nothing
+    // Who is not in sends nothing.
+    for (const part of [alone, form]) part.hidden = !student || over || Boolean(problem && !now);
     join.hidden = !joining && !(student && over);
     leave.hidden = !student && !joining && !(lecturer && over);
     leave.textContent = joining ? "Cancel" : over ? "OK" : "Leave the class";
@@ -138,7 +187,9 @@ export function mount(tell) {
     if (student) follow();
     if (student && classroom.stale) {
       classroom.stale = false;
-      if (outcome.textContent) outcome.textContent = "The lecturer has removed all sentences. You can send yours again.";
+      if (outcome.textContent) {
+        outcome.textContent = "The lecturer has removed all sentences. You can send yours again.";
+      }
       tell("ask", "ticket");
     }
     if (data.just_opened && data.link && greeted !== data.code) {
@@ -147,7 +198,8 @@ export function mount(tell) {
     }
   }
 
-  // The server says which move the page has followed: a request to follow is lost with the process that got it.
+  // The server says which move the page has followed: a request to follow is lost with the process
+  // that got it.
   function follow() {
     const { now, lost } = classroom;
     clearTimeout(again);
@@ -177,7 +229,9 @@ export function mount(tell) {
       }
       asked = true;
       classroom.alone = data.alone;
-      attend(data.role === "joining" ? "" : data.role, data.code, data.secret, data.who, data.ticket);
+      attend(
+        data.role === "joining" ? "" : data.role, data.code, data.secret, data.who, data.ticket,
+      );
       paint();
     },
     destroy() {
@@ -189,7 +243,8 @@ export function mount(tell) {
   };
 }
 
-// The lecturer's window for sentences: this page reads them, as only it has the secret, and the window shows them.
+// The lecturer's window for sentences: this page reads them, as only it has the secret, and the
+// window shows them.
 
 const channelName = `ffnviz-review-${Math.random().toString(36).slice(2)}`;
 
@@ -199,10 +254,13 @@ function makeReview(changed) {
 
   async function post() {
     seen = now();
-    await read("sentences").then((sentences) => channel?.postMessage({ sentences }), () => {}); // the line says what is wrong
+    // The line says what is wrong.
+    await read("sentences").then((sentences) => channel?.postMessage({ sentences }), () => {});
   }
   const now = () => `${classroom.code} ${classroom.now?.revision}`;
-  const stop = onClass(() => { if (channel && classroom.role === "lecturer" && seen !== now()) post(); });
+  const stop = onClass(() => {
+    if (channel && classroom.role === "lecturer" && seen !== now()) post();
+  });
 
   function listen() {
     if (channel) return;

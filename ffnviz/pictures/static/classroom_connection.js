@@ -1,7 +1,8 @@
 // The browser's end of a class: what the server tells all who follow, and what they send.
 
 const AGAIN_MS = [500, 1_000, 2_000, 5_000]; // between two tries to reach a server that is gone
-const RETRY_MS = 1_500, ANSWERS_MS = 10_000; // between two tries to send something, and for how long one waits
+// Between two tries to send something, and for how long one waits.
+const RETRY_MS = 1_500, ANSWERS_MS = 10_000;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -27,11 +28,14 @@ const listeners = new Set();
  * `showCode` shows the code of a class that this page leads.
  *
  * @type {{
- *   role: string, code: string, alone: boolean, now: LiveClass | null, problem: string, over: boolean,
- *   lost: boolean, stale: boolean, removals: number, showCode: (() => void) | null
+ *   role: string, code: string, alone: boolean, now: LiveClass | null, problem: string, over:
+ *   boolean, lost: boolean, stale: boolean, removals: number, showCode: (() => void) | null
  * }}
  */
-export const classroom = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, removals: 0, showCode: null };
+export const classroom = {
+  role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false,
+  removals: 0, showCode: null,
+};
 let secret = "", tries = 0;
 /** @type {AbortController | null} */
 let connection = null;
@@ -39,8 +43,8 @@ let connection = null;
 // The page's own folder: pages stand side by side in it.
 export const base = () => new URL("./", location.href).href;
 
-// Who this is: a random text and a ticket for the class, which the page's session was given; no name. This
-// tab alone keeps them, so that who loads the page again is the same.
+// Who this is: a random text and a ticket for the class, which the page's session was given; no
+// name. This tab alone keeps them, so that who loads the page again is the same.
 const KEPT = "ffnviz-ticket";
 /** @type {{ code: string, who: string, ticket: string }} */
 let given;
@@ -83,11 +87,12 @@ export const WAITS = "No connection. It is sent as soon as there is one.";
 export const waits = (what, number = "") => unsent.has(`${what} ${number}`);
 
 /** @type {Map<string, Promise<void>>} */
-const underWay = new Map(); // of each kind, what was sent last: two on their way at once may overtake each other
+// Of each kind, what was sent last: two on their way at once may overtake each other.
+const underWay = new Map();
 
 /**
- * Sends the class something, again and again while there is no network; the newest of a kind goes in place
- * of those before.
+ * Sends the class something, again and again while there is no network; the newest of a kind goes
+ * in place of those before.
  *
  * @param {string} what
  * @param {{ scene?: number, number?: number, [more: string]: any }} sent
@@ -96,7 +101,9 @@ export function send(what, sent) {
   const kind = `${what} ${sent.scene ?? sent.number ?? ""}`;
   newest.set(kind, sent);
   const { code } = classroom;
-  const turn = (underWay.get(kind) ?? Promise.resolve()).then(() => deliver(what, kind, sent, code));
+  const turn = (underWay.get(kind) ?? Promise.resolve()).then(() =>
+    deliver(what, kind, sent, code)
+  );
   underWay.set(kind, turn.catch(() => {}));
   return turn;
 }
@@ -112,7 +119,8 @@ async function deliver(what, kind, sent, code) {
   const post = () => {
     const given = new AbortController(), late = setTimeout(() => given.abort(), ANSWERS_MS);
     return fetch(address(what), {
-      method: "POST", headers: headers({ "Content-Type": "application/json" }), signal: given.signal,
+      method: "POST", headers: headers({ "Content-Type": "application/json" }),
+      signal: given.signal,
       body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
     }).finally(() => clearTimeout(late));
   };
@@ -129,7 +137,11 @@ async function deliver(what, kind, sent, code) {
     if (newest.get(kind) !== sent) return;
   }
   if (unsent.delete(kind)) changed();
-  if (answer && !answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
+  if (answer && !answer.ok) {
+    throw new Error(
+      (await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`,
+    );
+  }
 }
 
 /**
@@ -138,19 +150,27 @@ async function deliver(what, kind, sent, code) {
  * @param {string} what
  */
 export async function read(what) {
-  const answer = await fetch(address(what), { headers: headers(), cache: "no-store" }).catch(() => { throw new Error("No connection."); });
-  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
+  const answer = await fetch(address(what), { headers: headers(), cache: "no-store" }).catch(() => {
+    throw new Error("No connection.");
+  });
+  if (!answer.ok) {
+    throw new Error(
+      (await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`,
+    );
+  }
   return answer.json();
 }
 
 // What a class does together: who leads, who follows, and its votes, which have a number each.
-export const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
+export const together = () =>
+  Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
 export const follows = () => together() && classroom.role === "student";
 export const leads = () => together() && classroom.role === "lecturer";
 /** @param {number} number */
 export const countsOf = (number) => (together() ? classroom.now?.counts[number] ?? null : null);
 /** @param {number} number */
-export const isRevealed = (number) => together() && Boolean(classroom.now?.revealed.includes(number));
+export const isRevealed = (number) =>
+  together() && Boolean(classroom.now?.revealed.includes(number));
 /** @type {Map<string, number>} */
 const votes = new Map(); // class and number → a student's vote
 /** @param {number} number */
@@ -203,12 +223,15 @@ function heard(block) {
 /** @param {AbortController} controller */
 async function listen(controller) {
   const used = secret ? null : mine();
-  const [url, sent] = secret ? [address("events"), headers()] : [`${address("events")}?who=${used.who}`, { "X-Ffnviz-Ticket": used.ticket }];
+  const [url, sent] = secret
+    ? [address("events"), headers()]
+    : [`${address("events")}?who=${used.who}`, { "X-Ffnviz-Ticket": used.ticket }];
   const answer = await fetch(url, { headers: sent, signal: controller.signal, cache: "no-store" });
   if (!answer.ok) {
     const { why, stale } = await answer.json().catch(() => ({}));
     if (stale) sessionStorage.removeItem(KEPT);
-    classroom.stale = Boolean(stale) && used.ticket === given.ticket; // else the page has another already
+    // Else the page has another already.
+    classroom.stale = Boolean(stale) && used.ticket === given.ticket;
     if (classroom.stale) classroom.removals += 1;
     classroom.problem = stale ? "" : why ?? `The server answered ${answer.status}.`;
     classroom.over = answer.status === 404;
@@ -228,7 +251,9 @@ async function listen(controller) {
 /** @param {AbortController} controller */
 async function keepListening(controller) {
   while (!controller.signal.aborted && !classroom.over) {
-    await listen(controller).catch(() => { classroom.lost ||= classroom.now !== null && !controller.signal.aborted; });
+    await listen(controller).catch(() => {
+      classroom.lost ||= classroom.now !== null && !controller.signal.aborted;
+    });
     if (controller.signal.aborted || classroom.over) return;
     const wait = AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)];
     await later(wait);
@@ -249,7 +274,9 @@ export function attend(role, code, key, who, ticket) {
   if (classroom.role === role && classroom.code === code && secret === key) return;
   connection?.abort();
   connection = null;
-  Object.assign(classroom, { role, code, now: null, problem: "", over: false, lost: false, stale: false });
+  Object.assign(classroom, {
+    role, code, now: null, problem: "", over: false, lost: false, stale: false,
+  });
   secret = key;
   tries = 0;
   if (!role) return changed();

@@ -28,7 +28,10 @@ export function reordering(list, move) {
   // Where the line would stand if it were let go now: before the first whose middle is below.
   function placeAt(y) {
     const others = [...list.children].filter((_, at) => at !== drag.from);
-    const before = others.findIndex((line) => { const { top, height } = line.getBoundingClientRect(); return y < top + height / 2; });
+    const before = others.findIndex((line) => {
+      const { top, height } = line.getBoundingClientRect();
+      return y < top + height / 2;
+    });
     return before < 0 ? others.length : before;
   }
   function show() {
@@ -83,7 +86,8 @@ export function reordering(list, move) {
   };
 }
 
-// What a person has changed and the server has not yet answered: who moves fast is ahead of what comes back.
+// What a person has changed and the server has not yet answered: who moves fast is ahead of what
+// comes back.
 
 /**
  * @template State
@@ -117,7 +121,8 @@ export function makeUnanswered(keyOf) {
 const [WIDTH, HEIGHT] = [640, 420];
 const BESIDE = 0.25; // of the grid's width, on either side of it: what lies outside
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-const REACH = 44; // pixels around a corner that a finger may miss it by; further away it scrolls the page
+// Pixels around a corner that a finger may miss it by; further away it scrolls the page.
+const REACH = 44;
 const ROUND = { ".handle": "11", ".sample": "5" };
 
 /**
@@ -145,7 +150,8 @@ export function mountHandles(tell) {
   const last = () => shown.side - 1;
   const x = (column) => ((column / last() + BESIDE) / (1 + 2 * BESIDE)) * WIDTH;
   const y = (row) => HEIGHT - 10 - (row / last()) * (HEIGHT - 20);
-  const path = (points) => points.map(([column, row], at) => `${at ? "L" : "M"}${x(column)} ${y(row)}`).join("");
+  const path = (points) =>
+    points.map(([column, row], at) => `${at ? "L" : "M"}${x(column)} ${y(row)}`).join("");
 
   // Constant before the first corner, and straight on after the last.
   function whole() {
@@ -158,20 +164,26 @@ export function mountHandles(tell) {
     if (!shown) return;
     const accent = colourOf(shown.accent, colours);
     svg.setAttribute("aria-label", shown.label);
-    each(outside, [-last() * BESIDE, last()], () => svgElement("rect", { y: 0, height: HEIGHT }), (rect, from) => {
-      rect.setAttribute("x", x(from));
-      rect.setAttribute("width", x(from + last() * BESIDE) - x(from));
-      rect.setAttribute("fill", colours.surface);
-    });
+    each(
+      outside, [-last() * BESIDE, last()], () => svgElement("rect", { y: 0, height: HEIGHT }),
+      (rect, from) => {
+        rect.setAttribute("x", x(from));
+        rect.setAttribute("width", x(from + last() * BESIDE) - x(from));
+        rect.setAttribute("fill", colours.surface);
+      },
+    );
     curve.setAttribute("d", path(shown.curve[0].map((column, at) => [column, shown.curve[1][at]])));
     curve.setAttribute("stroke", colours.muted);
     line.setAttribute("d", path(whole()));
     line.setAttribute("stroke", accent);
-    each(samples, shown.samples[0], () => svgElement("circle", { r: ROUND[".sample"] }), (dot, column, at) => {
-      dot.setAttribute("cx", x(column));
-      dot.setAttribute("cy", y(shown.samples[1][at]));
-      dot.setAttribute("fill", colours.text);
-    });
+    each(
+      samples, shown.samples[0], () => svgElement("circle", { r: ROUND[".sample"] }),
+      (dot, column, at) => {
+        dot.setAttribute("cx", x(column));
+        dot.setAttribute("cy", y(shown.samples[1][at]));
+        dot.setAttribute("fill", colours.text);
+      },
+    );
     each(handles, corners, make, (dot, [column, row], at) => {
       dot.setAttribute("cx", x(column));
       dot.setAttribute("cy", y(row));
@@ -186,7 +198,9 @@ export function mountHandles(tell) {
   }
 
   function make(at) {
-    const dot = svgElement("circle", { r: ROUND[".handle"], "stroke-width": 4, tabindex: 0, role: "slider", "aria-valuemin": 0 });
+    const dot = svgElement("circle", {
+      r: ROUND[".handle"], "stroke-width": 4, tabindex: 0, role: "slider", "aria-valuemin": 0,
+    });
     dot.onkeydown = (event) => {
       const [right, up] = ARROWS[event.key] ?? [0, 0];
       if (!right && !up) return;
@@ -212,10 +226,14 @@ export function mountHandles(tell) {
   }
 
   function place(event) {
-    const box = svg.getBoundingClientRect(), scale = Math.min(box.width / WIDTH, box.height / HEIGHT);
+    const box = svg.getBoundingClientRect();
+    const scale = Math.min(box.width / WIDTH, box.height / HEIGHT);
     const left = (event.clientX - box.left - (box.width - scale * WIDTH) / 2) / scale;
     const down = (event.clientY - box.top - (box.height - scale * HEIGHT) / 2) / scale;
-    return [((left / WIDTH) * (1 + 2 * BESIDE) - BESIDE) * last(), ((HEIGHT - 10 - down) / (HEIGHT - 20)) * last()];
+    return [
+      ((left / WIDTH) * (1 + 2 * BESIDE) - BESIDE) * last(),
+      ((HEIGHT - 10 - down) / (HEIGHT - 20)) * last(),
+    ];
   }
 
   // The corner that is meant, and whether a finger can have meant it.
@@ -225,7 +243,9 @@ export function mountHandles(tell) {
     const at = far.indexOf(Math.min(...far));
     return [at, far[at] * (right - left) < REACH * WIDTH];
   }
-  svg.addEventListener("touchstart", (event) => { if (aimed(event.touches[0])[1]) event.preventDefault(); }, { passive: false });
+  svg.addEventListener("touchstart", (event) => {
+    if (aimed(event.touches[0])[1]) event.preventDefault();
+  }, { passive: false });
   svg.onpointerdown = (event) => {
     const [at, near] = aimed(event);
     if (event.pointerType === "touch" && !near) return;
@@ -242,7 +262,11 @@ export function mountHandles(tell) {
 
   return {
     element: root,
-    saves: { rows: () => [["corner", "column", "row"], ...corners.map(([column, row], at) => [at + 1, column, row])] },
+    saves: {
+      rows: () => [
+        ["corner", "column", "row"], ...corners.map(([column, row], at) => [at + 1, column, row]),
+      ],
+    },
     /** @param {HandlesData} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
@@ -266,7 +290,10 @@ function draw(canvas, values, at, theme, accent) {
   const x = (i) => (i / (values.length - 1)) * (width - 2 * EDGE) + EDGE;
   const y = (value) => ((1 - value) / 2) * (CURVE_HEIGHT - 2 * EDGE) + EDGE;
   context.strokeStyle = theme.line;
-  context.beginPath(); context.moveTo(EDGE, y(0)); context.lineTo(width - EDGE, y(0)); context.stroke();
+  context.beginPath();
+  context.moveTo(EDGE, y(0));
+  context.lineTo(width - EDGE, y(0));
+  context.stroke();
   context.strokeStyle = colourOf(accent, theme);
   context.lineWidth = 3;
   context.beginPath();
@@ -285,7 +312,9 @@ function draw(canvas, values, at, theme, accent) {
 
 export function mountDrawing(tell) {
   const name = element("p");
-  const canvas = element("canvas", { tabindex: "0", role: "slider", "aria-valuemin": "-1", "aria-valuemax": "1" });
+  const canvas = element("canvas", {
+    tabindex: "0", role: "slider", "aria-valuemin": "-1", "aria-valuemax": "1",
+  });
   const root = element("div", { class: "drawing" }, name, canvas);
   /** @type {DrawingData} */
   let shown;
@@ -328,7 +357,9 @@ export function mountDrawing(tell) {
   canvas.onpointermove = (event) => { if (busy) stroke(event); };
   canvas.onpointerup = canvas.onpointercancel = () => { if (busy) { busy = false; done(); } };
   canvas.onkeydown = (event) => {
-    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key] ?? [0, 0];
+    const [dx, dy] = {
+      ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP],
+    }[event.key] ?? [0, 0];
     if (!dx && !dy) return;
     event.preventDefault();
     const end = values.length - 1;

@@ -1,11 +1,13 @@
-// Elements: made, updated, gone through by keys, faded where they scroll, and written from the right or the left.
+// Elements: made, updated, gone through by keys, faded where they scroll, and written from the
+// right or the left.
 
 /**
  * An element with text and attributes; text is always text, never markup.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Record<string, any>} [attributes] "text", "style" as an object, "on…" as a function, and any other
+ * @param {Record<string, any>} [attributes] "text", "style" as an object, "on…" as a function, and
+ *   any other
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
@@ -45,7 +47,8 @@ export function setText(node, text) {
  *
  * @param {Node} node
  */
-export const rootOf = (node) => /** @type {ShadowRoot & { host: HTMLElement }} */ (node.getRootNode());
+export const rootOf = (node) =>
+  /** @type {ShadowRoot & { host: HTMLElement }} */ (node.getRootNode());
 
 /**
  * One child a value: made once, then changed, so that what has the focus keeps it. Where there are
@@ -91,17 +94,24 @@ export function chooseByArrows(group, chosen, choose) {
 // Many buttons, one stop of the Tab key: the arrow keys go from one to the next, and Tab goes on.
 
 /** @type {Record<string, number>} */
-const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+const STEPS = {
+  ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10,
+  Home: -Infinity, End: Infinity,
+};
 
 /**
  * Makes a group's buttons one stop.
  *
  * @param {HTMLElement} group an element that the buttons are in
  * @param {string} selector which buttons of it
- * @returns {(first?: number) => void} call it when the buttons are new, with the number of the one that Tab comes to, unless one has the focus
+ * @returns {(first?: number) => void} call it when the buttons are new, with the number of the one
+ *   that Tab comes to, unless one has the focus
  */
 export function oneStop(group, selector = "button") {
-  const buttons = () => [.../** @type {NodeListOf<HTMLElement>} */ (group.querySelectorAll(selector))].filter((button) => !button.closest("[hidden]"));
+  const buttons = () =>
+    [.../** @type {NodeListOf<HTMLElement>} */ (group.querySelectorAll(selector))].filter((
+      button,
+    ) => !button.closest("[hidden]"));
   /** @type {HTMLElement | null} */
   let stop = null;
 
@@ -116,9 +126,12 @@ export function oneStop(group, selector = "button") {
     if (button.matches(selector)) stopAt(button);
   });
   group.addEventListener("keydown", (event) => {
-    const { key, target } = event, all = buttons(), at = all.indexOf(/** @type {HTMLElement} */ (target));
+    const { key, target } = event;
+    const all = buttons();
+    const at = all.indexOf(/** @type {HTMLElement} */ (target));
     if (at < 0 || !STEPS[key] || event.altKey || event.ctrlKey || event.metaKey) return;
-    const sideways = key === "ArrowLeft" || key === "ArrowRight", turned = sideways && getComputedStyle(group).direction === "rtl";
+    const sideways = key === "ArrowLeft" || key === "ArrowRight";
+    const turned = sideways && getComputedStyle(group).direction === "rtl";
     event.preventDefault();
     event.stopPropagation(); // what is around the group has arrow keys of its own
     all[Math.max(0, Math.min(all.length - 1, at + (turned ? -STEPS[key] : STEPS[key])))].focus();
@@ -147,11 +160,18 @@ export function makeSliding(node) {
     asked = 0;
     const sideways = node.scrollWidth > node.clientWidth + SLACK;
     const [at, seen, all] = sideways
-      ? [Math.abs(node.scrollLeft), node.clientWidth, node.scrollWidth] : [node.scrollTop, node.clientHeight, node.scrollHeight];
+      ? [Math.abs(node.scrollLeft), node.clientWidth, node.scrollWidth]
+      : [node.scrollTop, node.clientHeight, node.scrollHeight];
     const before = at > SLACK, after = at + seen < all - SLACK;
-    const scrolls = (before || after) && getComputedStyle(node)[sideways ? "overflowX" : "overflowY"] !== "visible";
-    const stops = [before ? `transparent, #000 ${FADE}` : "#000", after ? `#000 calc(100% - ${FADE}), transparent` : "#000"];
-    const mask = scrolls ? `linear-gradient(to ${sideways ? "right" : "bottom"}, ${stops.join(", ")})` : "";
+    const scrolls = (before || after) &&
+      getComputedStyle(node)[sideways ? "overflowX" : "overflowY"] !== "visible";
+    const stops = [
+      before ? `transparent, #000 ${FADE}` : "#000",
+      after ? `#000 calc(100% - ${FADE}), transparent` : "#000",
+    ];
+    const mask = scrolls
+      ? `linear-gradient(to ${sideways ? "right" : "bottom"}, ${stops.join(", ")})`
+      : "";
     for (const name of ["-webkit-mask-image", "mask-image"]) node.style.setProperty(name, mask);
   }
   const look = () => { asked ||= requestAnimationFrame(fade); };

@@ -24,7 +24,8 @@ const NARROW = { columns: (n, most) => Math.ceil(n / Math.ceil(Math.sqrt(most / 
  */
 function makeStage(name, tip, choose, enter) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
-  const title = element("b"), door = element("button", { type: "button", class: "door", onclick: () => enter(name) });
+  const title = element("b");
+  const door = element("button", { type: "button", class: "door", onclick: () => enter(name) });
   const shape = element("span", { class: "shape" });
   const caption = element("figcaption", {}, title, shape);
   const note = element("small");
@@ -59,7 +60,10 @@ function makeStage(name, tip, choose, enter) {
 
   function tell(at, x, y, aloud) {
     const kind = order ? "neuron" : "dimension";
-    const parts = [element("bdi", { text: token }), ` · ${kind} ${entryOf(at)} · `, element("b", { text: number(values[entryOf(at)]) })];
+    const parts = [
+      element("bdi", { text: token }), ` · ${kind} ${entryOf(at)} · `,
+      element("b", { text: number(values[entryOf(at)]) }),
+    ];
     const outer = tip.parts[0].parentNode.getBoundingClientRect();
     const left = (own, all) => Math.max(0, Math.min(x - outer.left + 14, all - own));
     tip.show((own, all) => ({ left: left(own, all), top: y - outer.top + 14 }), parts, aloud);
@@ -93,15 +97,19 @@ function makeStage(name, tip, choose, enter) {
   canvas.onblur = leave;
   canvas.onclick = (event) => { if (order) choose(entryOf(placeAt(event))); };
   canvas.onkeydown = (event) => {
-    const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, Home: -Infinity, End: Infinity };
+    const moves = {
+      ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns, Home: -Infinity,
+      End: Infinity,
+    };
     const move = moves[event.key];
     if (move !== undefined) {
       event.preventDefault();
       const start = order && neuron !== null ? placeOf(neuron) : 0;
       // The first key shows where the cursor is, the next ones move it.
       const next = place === null && Number.isFinite(move) ? start : (place ?? start) + move;
-      if (!Number.isFinite(next) || place === null) place = Math.max(0, Math.min(values.length - 1, next));
-      else if (next >= 0 && next < values.length) place = next;
+      if (!Number.isFinite(next) || place === null) {
+        place = Math.max(0, Math.min(values.length - 1, next));
+      } else if (next >= 0 && next < values.length) place = next;
       tellCursor();
     } else if (event.key === "Enter" && order && place !== null) {
       tip.say(`Neuron ${entryOf(place)} is chosen.`);
@@ -130,7 +138,9 @@ function makeStage(name, tip, choose, enter) {
       if (stage.door && !door.isConnected) title.replaceChildren(door);
       door.title = `To “${stage.door}”`;
       shape.textContent = stage.shape;
-      note.textContent = stage.beyond ? `${stage.note}; scale to ±${number(stage.largest)}` : stage.note;
+      note.textContent = stage.beyond
+        ? `${stage.note}; scale to ±${number(stage.largest)}`
+        : stage.note;
       if (place !== null && place >= values.length) leave();
       if (place !== null) tellCursor();
     },
@@ -143,10 +153,12 @@ function makeStage(name, tip, choose, enter) {
  */
 
 const NARROW_BELOW = 480; // as in ffn_picture.css
-const STAGE = 0.11, LOWEST = 88; // of the width, that a stage takes; pixels, that the largest is high at least
+// Of the width, that a stage takes; pixels, that the largest is high at least.
+const STAGE = 0.11, LOWEST = 88;
 const HIGHEST = 2.2; // times its own height
 const STEP_MS = 1_100; // that each token stays, as all are gone through
-const LONG_WORDS = 8; // of what leads from stage to stage, in letters: more take two lines where it is narrow
+// Of what leads from stage to stage, in letters: more take two lines where it is narrow.
+const LONG_WORDS = 8;
 
 // The fan between two stages: its two sides are as long as the stages it joins, in shares of the
 // longest one.
@@ -155,13 +167,16 @@ function makeStep() {
   const drawn = { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" };
   const svg = svgElement("svg", drawn, shape);
   const symbol = element("b"), words = element("small");
-  const box = element("div", { class: "step" }, element("div", { class: "fan" }, svg, symbol), words);
+  const box = element(
+    "div", { class: "step" }, element("div", { class: "fan" }, svg, symbol), words,
+  );
   return {
     box,
     update(step, before, after, colour, layout) {
       const [a, b] = [before * 50, after * 50];
       const corners = [[0, 50 - a], [100, 50 - b], [100, 50 + b], [0, 50 + a]];
-      const points = corners.map(([along, across]) => (layout === WIDE ? [along, across] : [across, along]));
+      const points = corners.map(([along, across]) =>
+        (layout === WIDE ? [along, across] : [across, along]));
       shape.setAttribute("points", points.join(" "));
       shape.setAttribute("fill", colour);
       symbol.textContent = step.symbol;
@@ -170,9 +185,11 @@ function makeStep() {
   };
 }
 
-// Goes through all tokens in turn, from the one that is shown and back to it: each stays for a while.
+// Goes through all tokens in turn, from the one that is shown and back to it: each stays for a
+// while.
 function makeTurns(tell, button, flow) {
-  let first = null, left = false, timer = 0; // the token it began at, null while it stands; whether that is left
+  // The token it began at, null while it stands; whether that is left.
+  let first = null, left = false, timer = 0;
   function stop() {
     clearTimeout(timer);
     first = null;
@@ -191,8 +208,12 @@ function makeTurns(tell, button, flow) {
       clearTimeout(timer);
       left ||= at !== first;
       if (left && first === at) stop();
-      if (first !== null && left) timer = setTimeout(() => tell("token", (at + 1) % tokens), STEP_MS);
-      button.textContent = first === null ? "Token by token" : `■ ${at + 1} of ${tokens}: same weights`;
+      if (first !== null && left) {
+        timer = setTimeout(() => tell("token", (at + 1) % tokens), STEP_MS);
+      }
+      button.textContent = first === null
+        ? "Token by token"
+        : `■ ${at + 1} of ${tokens}: same weights`;
       button.disabled = tokens < 2;
     },
   };
@@ -217,8 +238,12 @@ function makeTurns(tell, button, flow) {
 
 export function mount(tell) {
   const tip = makeTip();
-  const turn = element("button", { type: "button", title: "Goes through all tokens: the vectors change, W₁ and W₂ stay the same" });
-  const off = element("button", { type: "button", title: "Leaves this block's FFN out: the stream passes it by" }, "FFN off");
+  const turn = element("button", {
+    type: "button", title: "Goes through all tokens: the vectors change, W₁ and W₂ stay the same",
+  });
+  const off = element("button", {
+    type: "button", title: "Leaves this block's FFN out: the stream passes it by",
+  }, "FFN off");
   const flow = element("div", { class: "flow" });
   const controls = element("div", { class: "switches" }, turn, off);
   const turns = makeTurns(tell, turn, flow);
@@ -237,18 +262,25 @@ export function mount(tell) {
   function arrange() {
     const names = shown.stages.map(({ name }) => name);
     for (const name of names) {
-      if (!stages.has(name)) stages.set(name, makeStage(name, tip, (neuron) => tell("neuron", neuron), (stage) => tell("door", stage)));
+      if (!stages.has(name)) {
+        stages.set(
+          name,
+          makeStage(name, tip, (neuron) => tell("neuron", neuron), (stage) => tell("door", stage)),
+        );
+      }
     }
     for (const name of stages.keys()) if (!names.includes(name)) stages.delete(name);
     while (steps.length < shown.steps.length) steps.push(makeStep());
-    const wanted = names.flatMap((name, at) => [stages.get(name).box, ...(at < shown.steps.length ? [steps[at].box] : [])]);
+    const wanted = names.flatMap((name, at) =>
+      [stages.get(name).box, ...(at < shown.steps.length ? [steps[at].box] : [])]);
     wanted.forEach((part, at) => {
       if (flow.children[at] !== part) flow.insertBefore(part, flow.children[at] ?? null);
     });
     while (flow.children.length > wanted.length) flow.lastElementChild?.remove();
   }
 
-  // How many times as high as wide as usual the stages are, for the height that the picture is given.
+  // How many times as high as wide as usual the stages are, for the height that the picture is
+  // given.
   function stretched() {
     const first = flow.querySelector("canvas");
     if (first !== canvas) {
@@ -258,7 +290,8 @@ export function mount(tell) {
       wide = canvas?.clientWidth || STAGE * flow.clientWidth;
     }
     const own = 2 * wide;
-    const lowest = Math.min(own, LOWEST), height = Math.min(HIGHEST * own, Math.max(lowest, own + given(root)));
+    const lowest = Math.min(own, LOWEST);
+    const height = Math.min(HIGHEST * own, Math.max(lowest, own + given(root)));
     took(root, own ? height - own : 0, lowest - own, (HIGHEST - 1) * own);
     return own ? height / own : 1;
   }
@@ -269,17 +302,24 @@ export function mount(tell) {
     const sizes = shown.stages.map(({ name }) => shown.arrays[name].length);
     const most = Math.max(...sizes);
     const stretch = layout() === WIDE ? stretched() : 1;
-    shown.stages.forEach((stage) => stages.get(stage.name).update(stage, shown, layout(), most, colours, stretch));
+    shown.stages.forEach((stage) =>
+      stages.get(stage.name).update(stage, shown, layout(), most, colours, stretch)
+    );
     const colour = colourOf(shown.accent, colours);
-    shown.steps.forEach((step, at) => steps[at].update(step, sizes[at] / most, sizes[at + 1] / most, colour, layout()));
+    shown.steps.forEach((step, at) =>
+      steps[at].update(step, sizes[at] / most, sizes[at + 1] / most, colour, layout())
+    );
   }
 
   // Expand, bend, compress: each stage appears once the one before it is there.
   function play() {
     const hidden = layout() === WIDE ? "inset(0 100% 0 0)" : "inset(0 0 100% 0)";
-    playInTurn([...flow.children].map((part) => /** @type {[Element, Keyframe[]]} */ (part.matches(".step")
-      ? [part.firstChild, [{ clipPath: hidden }, { clipPath: "inset(0)" }]]
-      : [part.querySelector(".grid"), [{ opacity: 0.1 }, { opacity: 1 }]])));
+    playInTurn(
+      [...flow.children].map((part) => /** @type {[Element, Keyframe[]]} */ (part.matches(".step")
+        ? [part.firstChild, [{ clipPath: hidden }, { clipPath: "inset(0)" }]]
+        : [part.querySelector(".grid"), [{ opacity: 0.1 }, { opacity: 1 }]])
+      ),
+    );
   }
 
   // Asked for its width within an update, the browser would lay out the page at once.

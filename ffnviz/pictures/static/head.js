@@ -1,5 +1,5 @@
-// Words: those of a sheet, those above and below a picture, and the terms in them that a newcomer may
-// not know.
+// Words: those of a sheet, those above and below a picture, and the terms in them that a newcomer
+// may not know.
 
 import { each, element, rootOf } from "./element.js";
 import { read } from "./loading.js";
@@ -8,8 +8,8 @@ import { colourOf } from "./theme.js";
 
 /** @import { Palette } from "./theme.js" */
 
-// Terms: underlined with dots where they first stand on the page, and explained there by a click or a
-// key. glossary.json has them all.
+// Terms: underlined with dots where they first stand on the page, and explained there by a click or
+// a key. glossary.json has them all.
 
 const LETTER = "[\\p{L}\\p{N}_]";
 let entries = null; // what a term is called → its entry
@@ -52,7 +52,10 @@ const together = (before, button, next) => {
   return start || end ? element("span", { class: "kept" }, start, button, end) : button;
 };
 const rest = (before, text, next) =>
-  text.slice(Array.isArray(before) ? clinging(text).length : 0, Array.isArray(next) ? text.length - opening(text).length : undefined);
+  text.slice(
+    Array.isArray(before) ? clinging(text).length : 0,
+    Array.isArray(next) ? text.length - opening(text).length : undefined,
+  );
 
 // One box for all terms of a picture's head, a note or the welcome.
 function makeTerms() {
@@ -71,7 +74,9 @@ function makeTerms() {
   }
 
   function term(name, entry) {
-    const button = element("button", { type: "button", class: "term", text: name, onclick: (event) => open(event, entry) });
+    const button = element("button", {
+      type: "button", class: "term", text: name, onclick: (event) => open(event, entry),
+    });
     button.popoverTargetElement = box;
     return button;
   }
@@ -83,8 +88,12 @@ function makeTerms() {
       const pieces = cut(node.textContent, seen);
       const terms = pieces.filter(Array.isArray).map(([name]) => name).join();
       if ((node.dataset?.terms ?? "") === terms) return;
-      node.replaceChildren(...pieces.map((piece, at) => (Array.isArray(piece)
-        ? together(pieces[at - 1], term(...piece), pieces[at + 1]) : rest(pieces[at - 1], piece, pieces[at + 1]))));
+      node.replaceChildren(
+        ...pieces.map((piece, at) => (Array.isArray(piece)
+          ? together(pieces[at - 1], term(...piece), pieces[at + 1])
+          : rest(pieces[at - 1], piece, pieces[at + 1]))
+        ),
+      );
       node.dataset.terms = terms;
     },
   };
@@ -98,7 +107,9 @@ async function markWithin(root, terms) {
   const texts = [];
   while (walker.nextNode()) {
     const node = /** @type {Text} */ (walker.currentNode);
-    if (node.data.trim() && !node.parentElement?.closest("math, code, summary, button")) texts.push(node);
+    if (node.data.trim() && !node.parentElement?.closest("math, code, summary, button")) {
+      texts.push(node);
+    }
   }
   for (const node of texts) {
     const span = element("span", { text: node.data });
@@ -137,7 +148,8 @@ function forgetHead(sentence) {
 }
 
 const hostOf = (node) => rootOf(node).host ?? node;
-const follows = (a, b) => (hostOf(a).compareDocumentPosition(hostOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+const follows = (a, b) =>
+  (hostOf(a).compareDocumentPosition(hostOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
 
 async function markAll() {
   await known().catch(() => {}); // without the glossary there is the text alone
@@ -145,11 +157,14 @@ async function markAll() {
   if (!entries) return;
   const seen = new Set();
   for (const sentence of [...heads.keys()].sort(follows)) {
-    for (const span of sentence.children) if (span.className === "plain") heads.get(sentence).mark(span, seen);
+    for (const span of sentence.children) {
+      if (span.className === "plain") heads.get(sentence).mark(span, seen);
+    }
   }
 }
 
-// What stands above a picture, its sentence, its controls, and "What am I looking at?"; and the quiet line below it.
+// What stands above a picture, its sentence, its controls, and "What am I looking at?"; and the
+// quiet line below it.
 
 /**
  * Text, and its kind: "plain", "typed", "number", or "number@" and a colour's name.
@@ -163,7 +178,8 @@ async function markAll() {
  * @typedef {{ spans: Span[], note: string, accent: string, besides: string, under: Span[] }} Head
  */
 
-// Typed text between quotation marks of ours: a token that runs from right to left turns only itself.
+// Typed text between quotation marks of ours: a token that runs from right to left turns only
+// itself.
 function isolated(text) {
   const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text) ?? [];
   return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
@@ -179,52 +195,19 @@ const textOf = ({ spans }) => spans.map(([text, kind]) => (kind === "spare" ? ""
  */
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
 
-// A line of words is as high as it may get with any other token, so that nothing below it moves: its tokens, words and
-// numbers are measured as if they were as long as they may be. It never gets lower, but in another width or type.
-
-const [WORD, NUMBER] = [10, 6]; // characters: “children”; 2:1709, or <0.1%
-const VARIES = /“[^”]*”|[<+−-]?\d[\d,:]*[.,:%][\d,.:%]*/g; // of plain text; whole numbers are mostly sizes
-let longestToken = 0; // of the sentence that the page is about
-
-/**
- * Says which tokens a line of words may name.
- *
- * @param {string[]} tokens
- */
-export function mayBeNamed(tokens) {
-  longestToken = Math.max(0, ...tokens.map(({ length }) => length + 2)); // between quotation marks
-}
-
-function asLongAsAny(text) {
-  const most = text.startsWith("“") ? Math.max(WORD, longestToken) : NUMBER;
-  return text.length < most ? "0".repeat(most) : text;
-}
-
-// What takes the place of a sentence while its room is measured; what another token would say stands where it would.
-/** @param {Span[]} spans */
-function longest(spans) {
-  const [spare, said] = [true, false].map((wanted) => spans.filter(([, kind]) => (kind === "spare") === wanted));
-  return [...spare, ...said].map(([text, kind]) => (
-    kind === "plain" || kind === "spare" ? text.replace(VARIES, asLongAsAny) : asLongAsAny(text))).join("");
-}
-
-/** @type {Set<HTMLElement>} */
-const unmeasured = new Set();
-
-/** @param {HTMLElement} line */
-const lookOf = (line) => `${line.clientWidth} ${getComputedStyle(line).fontSize}`;
-const looks = new WeakMap(); // a line → the width and type that it was measured with
-
-// All in one layout of the page.
-function measureLines() {
-  const lines = [...unmeasured].filter((line) => line.isConnected);
-  unmeasured.clear();
-  for (const line of lines) line.toggleAttribute("data-measured", true);
-  const heights = lines.map((line) => line.offsetHeight);
-  for (const line of lines) looks.set(line, lookOf(line));
-  lines.forEach((line, at) => {
-    line.removeAttribute("data-measured");
-    line.style.minHeight = `${heights[at]}px`;
+// Keeps what is below a sentence where it is when the sentence gets shorter; a narrower or wider
+// window begins anew.
+function steadied(sentence) {
+  let width = 0, height = 0;
+  const seen = new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.width !== width) {
+      sentence.style.minHeight = "";
+      width = contentRect.width;
+      height = sentence.getBoundingClientRect().height;
+    } else {
+      height = Math.max(height, contentRect.height);
+    }
+    sentence.style.minHeight = `${height}px`;
   });
 }
 
@@ -263,11 +246,8 @@ export function makeSteady() {
  * @param {Palette} theme
  */
 export function write(line, spans, theme) {
-  const room = longest(spans);
-  if (line.dataset.longest !== room) {
-    line.dataset.longest = room;
-    measure(line);
-  }
+  // Tokens: another may be longer.
+  line.classList.toggle("tokens-named", spans.some(([, kind]) => kind === "typed"));
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
     const [kind, colour] = wanted.split("@");
     span.style.color = colour ? colourOf(colour, theme) : "";
@@ -281,7 +261,8 @@ export function write(line, spans, theme) {
 /**
  * Makes a head.
  *
- * @param {Element | undefined} controls the picture's own, to stand beside the sentence; none if missing
+ * @param {Element | undefined} controls the picture's own, to stand beside the sentence; none if
+ *   missing
  * @param menu what can be done with the picture; none if missing
  */
 export function makeHead(controls, menu) {
@@ -289,8 +270,14 @@ export function makeHead(controls, menu) {
   const sentence = steady.keep(element("h2", { class: "sentence" })), under = steady.keep(element("p", { class: "under" }));
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
-  const line = element("header", { class: controls ? "more" : "" }, .../** @type {Element[]} */ ([signs, sentence, controls].filter(Boolean)));
-  const head = element("div", { class: "head" }, ...[line, note.box, ...(menu?.boxes ?? []), terms.box].filter(Boolean));
+  const line = element(
+    "header", { class: controls ? "more" : "" },
+    .../** @type {Element[]} */ ([signs, sentence, controls].filter(Boolean)),
+  );
+  const head = element(
+    "div", { class: "head" },
+    ...[line, note.box, ...(menu?.boxes ?? []), terms.box].filter(Boolean),
+  );
   return {
     element: head,
     under,
@@ -318,16 +305,24 @@ export function makeHead(controls, menu) {
   };
 }
 
-// "What am I looking at?": a panel at the side of the window that the picture is not on, so that the
-// picture stays where it is and is seen beside what explains it.
+// "What am I looking at?": a panel at the side of the window that the picture is not on, so that
+// the picture stays where it is and is seen beside what explains it.
 
 const WHAT = "What am I looking at?";
 
 function makeNote() {
   const words = element("div");
-  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close", onclick: () => { box.hidePopover(); button.focus(); } });
+  const close = element("button", {
+    type: "button", class: "close", text: "×", "aria-label": "Close",
+    onclick: () => {
+      box.hidePopover();
+      button.focus();
+    },
+  });
   const box = element("div", { popover: "auto", class: "note", role: "note" }, close, words);
-  const button = element("button", { type: "button", class: "what", text: "?", title: WHAT, "aria-expanded": "false" });
+  const button = element("button", {
+    type: "button", class: "what", text: "?", title: WHAT, "aria-expanded": "false",
+  });
   let note = null;
   button.popoverTargetElement = box;
 
@@ -335,7 +330,9 @@ function makeNote() {
     const open = newState === "open";
     button.setAttribute("aria-expanded", String(open));
     if (!open || words.childElementCount) return;
-    await fillFrom(words, `notes/${note}.html`).catch((error) => { words.textContent = `The note could not be read: ${error.message}`; });
+    await fillFrom(words, `notes/${note}.html`).catch((error) => {
+      words.textContent = `The note could not be read: ${error.message}`;
+    });
   };
   box.onbeforetoggle = () => {
     const { left } = button.getBoundingClientRect();
@@ -377,7 +374,9 @@ export function mountText() {
       if (tone === "warning") root.setAttribute("role", "alert");
       else root.removeAttribute("role");
       while (root.children.length > paragraphs.length) root.lastElementChild?.remove();
-      paragraphs.forEach((spans, at) => write(root.children[at] ?? root.appendChild(element("p")), spans, theme));
+      paragraphs.forEach((spans, at) =>
+        write(root.children[at] ?? root.appendChild(element("p")), spans, theme)
+      );
     },
     destroy() {},
   };

@@ -1,5 +1,5 @@
-// What is read line by line: a table, sentences with a mark in them or with guesses, verdicts, and a
-// program.
+// What is read line by line: a table, sentences with a mark in them or with guesses, verdicts, and
+// a program.
 
 import { each, element, oneStop } from "./element.js";
 import { fitList } from "./filling.js";
@@ -12,7 +12,8 @@ import { colourOf } from "./theme.js";
 // A table of numbers and words.
 
 const isNumber = (value) => typeof value === "number";
-const decimals = (value) => (Number.isInteger(value) ? 0 : (String(value).split(".")[1] ?? "").length);
+const decimals = (value) =>
+  (Number.isInteger(value) ? 0 : (String(value).split(".")[1] ?? "").length);
 
 /**
  * What `table_cell` sends.
@@ -33,7 +34,9 @@ export function mountTable(tell) {
   let order = [], digits = [];
   function cell(value, column) {
     if (!isNumber(value)) return element("td", { text: value });
-    return element("td", { text: value.toFixed(digits[column]).replace("-", "−"), class: "number" });
+    return element("td", {
+      text: value.toFixed(digits[column]).replace("-", "−"), class: "number",
+    });
   }
   // A row that can be clicked begins with a button, for whoever has no mouse.
   function line(at) {
@@ -50,9 +53,14 @@ export function mountTable(tell) {
   // Large numbers and the beginning of the alphabet come first; a second click turns that round.
   function sort(column) {
     const header = head.children[column];
-    const descending = header.ariaSort ? header.ariaSort === "ascending" : header.className === "number";
-    const compare = (a, b) => (isNumber(a) && isNumber(b) ? a - b : String(a).localeCompare(String(b)));
-    order.sort((a, b) => (descending ? -1 : 1) * compare(shown.rows[a][column], shown.rows[b][column]) || a - b);
+    const descending = header.ariaSort
+      ? header.ariaSort === "ascending"
+      : header.className === "number";
+    const compare = (a, b) =>
+      (isNumber(a) && isNumber(b) ? a - b : String(a).localeCompare(String(b)));
+    order.sort((a, b) =>
+      (descending ? -1 : 1) * compare(shown.rows[a][column], shown.rows[b][column]) || a - b
+    );
     for (const other of head.children) other.ariaSort = null;
     header.ariaSort = descending ? "descending" : "ascending";
     draw();
@@ -60,7 +68,10 @@ export function mountTable(tell) {
   }
   function title(text, column) {
     const kind = shown.rows.some((row) => isNumber(row[column])) ? "number" : "";
-    return element("th", { scope: "col", class: kind }, element("button", { type: "button", text, onclick: () => sort(column) }));
+    return element(
+      "th", { scope: "col", class: kind },
+      element("button", { type: "button", text, onclick: () => sort(column) }),
+    );
   }
   return {
     element: element("div", { class: "table" }, frame),
@@ -69,7 +80,9 @@ export function mountTable(tell) {
     update(data) {
       shown = data;
       order = data.rows.map((_, at) => at);
-      digits = data.columns.map((_, column) => Math.max(0, ...data.rows.map((row) => (isNumber(row[column]) ? decimals(row[column]) : 0))));
+      digits = data.columns.map((_, column) =>
+        Math.max(0, ...data.rows.map((row) => (isNumber(row[column]) ? decimals(row[column]) : 0)))
+      );
       head.replaceChildren(...data.columns.map(title));
       stopAtTitle();
       draw();
@@ -95,12 +108,17 @@ export function mountPassages() {
   return {
     element: element("div", { class: "passages" }, list),
     saves: {
-      rows: () => [["value", "before", "marked", "after"], ...shown.map(([value, ...text]) => [Number(value.replace("−", "-")) || value, ...text])],
+      rows: () => [
+        ["value", "before", "marked", "after"],
+        ...shown.map(([value, ...text]) => [Number(value.replace("−", "-")) || value, ...text]),
+      ],
     },
     /** @param {PassagesData} data */
     update({ rows, head }, theme) {
       shown = rows;
-      list.setAttribute("aria-label", `${rows.length} ${rows.length === 1 ? "sentence" : "sentences"}`);
+      list.setAttribute(
+        "aria-label", `${rows.length} ${rows.length === 1 ? "sentence" : "sentences"}`,
+      );
       list.style.setProperty("--accent", colourOf(head.accent, theme));
       const make = () => element("li", {}, element("b"), element("bdi"));
       each(list, rows, make, ({ children: [number, text] }, [value, before, at, after]) => {
@@ -113,7 +131,8 @@ export function mountPassages() {
   };
 }
 
-// Sentences that people sent in, each with what the networks guess there: large, for a hall to read.
+// Sentences that people sent in, each with what the networks guess there: large, for a hall to
+// read.
 
 /** @typedef {{ text: string, remark: string, guesses: [string, string, string, number][] }} Line */
 
@@ -131,16 +150,26 @@ export function mountSentences(tell) {
   let shown = /** @type {Line[]} */ ([]);
 
   function makeLine(at) {
-    const open = element("button", { type: "button", class: "open", title: "Open it on the Journey", onclick: () => tell("open", at) }, element("bdi"));
-    const hide = element("button", { type: "button", class: "hide", text: "Hide", onclick: () => tell("hide", at) });
+    const open = element("button", {
+      type: "button", class: "open", title: "Open it on the Journey",
+      onclick: () => tell("open", at),
+    }, element("bdi"));
+    const hide = element("button", {
+      type: "button", class: "hide", text: "Hide", onclick: () => tell("hide", at),
+    });
     return element("li", {}, open, element("span", { class: "guesses" }), element("small"), hide);
   }
 
   return {
     element: element("div", { class: "sentences" }, list),
     saves: {
-      rows: () => [["sentence", "network", "guess", "probability"], ...shown.flatMap(({ text, guesses }) =>
-        (guesses.length ? guesses : NO_GUESS).map(([network, , word, share]) => [text, network, word, share]))],
+      rows: () => [
+        ["sentence", "network", "guess", "probability"],
+        ...shown.flatMap(({ text, guesses }) =>
+          (guesses.length ? guesses : NO_GUESS).map(([network, , word, share]) =>
+            [text, network, word, share])
+        ),
+      ],
     },
     /** @param {SentencesData} data */
     update({ lines }, theme) {
@@ -150,13 +179,17 @@ export function mountSentences(tell) {
         open.firstChild.textContent = line.text;
         remark.textContent = line.remark;
         hide.setAttribute("aria-label", `Hide: ${line.text}`);
-        each(guesses, line.guesses, () => element("span", {}, element("b"), element("i"), element("small")), (guess, [network, colour, word, share]) => {
-          const [said, likely, name] = guess.children;
-          guess.style.color = colourOf(colour, theme);
-          said.textContent = word;
-          likely.textContent = percent(share);
-          name.textContent = network;
-        });
+        each(
+          guesses, line.guesses,
+          () => element("span", {}, element("b"), element("i"), element("small")),
+          (guess, [network, colour, word, share]) => {
+            const [said, likely, name] = guess.children;
+            guess.style.color = colourOf(colour, theme);
+            said.textContent = word;
+            likely.textContent = percent(share);
+            name.textContent = network;
+          },
+        );
       });
     },
   };
@@ -166,17 +199,24 @@ export function mountSentences(tell) {
 
 const MANY = 8; // claims that leave no room for what one expects: it is said where one points
 
-const makeClaim = () => element("li", {},
-  element("b", {}, element("em"), element("span")),
-  element("span", { class: "expected" }),
-  element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span"), element("span", { class: "limits" })),
-  element("span", { class: "seen" }, element("span"), element("small")));
+const makeClaim = () =>
+  element(
+    "li", {}, element("b", {}, element("em"), element("span")),
+    element("span", { class: "expected" }),
+    element(
+      "strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span"),
+      element("span", { class: "limits" }),
+    ),
+    element("span", { class: "seen" }, element("span"), element("small")),
+  );
 
 // Beside its verdict what was seen goes on with it; on a line of its own it begins anew.
 const goesOn = (text, limits) => `${limits ? ";" : ":"} ${text} `;
 const begins = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)} `;
 
-function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measured, check, label, inline }) {
+function drawClaim(
+  item, { claim, kind, sign, verdict, limits, expected, measured, check, label, inline },
+) {
   const [name, hoped, { children: [icon, words, more] }, seen] = item.children;
   item.dataset.kind = kind;
   name.firstChild.textContent = label ? `${label}: ` : "";
@@ -192,7 +232,9 @@ function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measure
 
 // The signs of a group's claims, and how often each kind is there for those who cannot see them.
 function drawSigns(signs, claims) {
-  signs.replaceChildren(...claims.map(({ kind, sign }) => element("i", { "data-kind": kind, text: sign })));
+  signs.replaceChildren(
+    ...claims.map(({ kind, sign }) => element("i", { "data-kind": kind, text: sign })),
+  );
   const kinds = [...new Set(claims.map(({ kind }) => kind))];
   const count = (kind) => claims.filter((claim) => claim.kind === kind).length;
   signs.setAttribute("aria-label", kinds.map((kind) => `${count(kind)} ${kind}`).join(", "));
@@ -213,12 +255,25 @@ function drawSigns(signs, claims) {
 
 export function mountVerdicts(tell) {
   const box = element("div", { class: "groups" });
-  const all = element("div", { class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts" }, box);
+  const all = element("div", {
+    class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts",
+  }, box);
   const root = element("div", { class: "verdicts" }, all);
-  const makeGroup = (group) => element("section", {},
-    element("h3", {}, element("button", { type: "button", onclick: () => open(group) },
-      element("span"), element("span", { class: "signs", role: "img" }))),
-    element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
+  const makeGroup = (group) =>
+    element(
+      "section", {},
+      element(
+        "h3", {},
+        element(
+          "button", { type: "button", onclick: () => open(group) }, element("span"),
+          element("span", { class: "signs", role: "img" }),
+        ),
+      ),
+      element(
+        "div", {}, element("ul"),
+        element("button", { type: "button", class: "leads", onclick: () => tell("group", group) }),
+      ),
+    );
   const stop = oneStop(box, "h3 button");
   const fit = fitList(all, () => (root.classList.contains("titled") ? [0.6, 1.6] : [0.24, 1]));
   let shown = /** @type {VerdictsData["groups"]} */ ([]), opened = 0;
@@ -234,8 +289,13 @@ export function mountVerdicts(tell) {
   return {
     element: root,
     saves: {
-      rows: () => [["experiment", "said", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
-        claims.map(({ said, claim, expected, verdict, measured, check }) => [title, said, claim, expected, verdict, measured, check]))],
+      rows: () => [
+        ["experiment", "said", "claim", "expected", "verdict", "measured", "test"],
+        ...shown.flatMap(([title, claims]) =>
+          claims.map(({ said, claim, expected, verdict, measured, check }) =>
+            [title, said, claim, expected, verdict, measured, check])
+        ),
+      ],
     },
     /** @param {VerdictsData} data */
     update({ groups, dense }) {
@@ -249,7 +309,10 @@ export function mountVerdicts(tell) {
         heading.hidden = body.lastChild.hidden = !title;
         heading.firstChild.firstChild.textContent = title;
         drawSigns(heading.firstChild.lastChild, claims);
-        each(body.firstChild, claims, makeClaim, (item, claim) => drawClaim(item, { ...claim, inline: dense || claims.length >= 5 }));
+        each(
+          body.firstChild, claims, makeClaim,
+          (item, claim) => drawClaim(item, { ...claim, inline: dense || claims.length >= 5 }),
+        );
         body.firstChild.dataset.claims = claims.length;
         body.firstChild.classList.toggle("five", claims.length >= 5);
         body.lastChild.textContent = `${title} →`;
@@ -284,7 +347,10 @@ export function mountCode() {
     /** @param {CodeData} data */
     update(data) {
       text = data.code;
-      code.replaceChildren(...data.tokens.map(([part, kind]) => (kind ? element("span", { class: kind, text: part }) : part)));
+      code.replaceChildren(
+        ...data.tokens.map(([part, kind]) =>
+          (kind ? element("span", { class: kind, text: part }) : part)),
+      );
       fit();
     },
     destroy: () => fit(true),

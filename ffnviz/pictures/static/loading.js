@@ -43,7 +43,9 @@ function spread(buffer, start, size, kept) {
   const bits = new Uint8Array(buffer, start, Math.ceil(size / 8));
   const values = widen(new Uint16Array(buffer, start + 4 * Math.ceil(size / 32), kept));
   const all = new Float32Array(size);
-  for (let i = 0, next = 0; i < size; i++) if (bits[i >> 3] & (1 << (i & 7))) all[i] = values[next++];
+  for (let i = 0, next = 0; i < size; i++) {
+    if (bits[i >> 3] & (1 << (i & 7))) all[i] = values[next++];
+  }
   return all;
 }
 
@@ -61,7 +63,11 @@ export function unpack(bytes) {
   const arrays = {};
   /** @type {Record<string, number[]>} */
   const shapes = {};
-  for (const [name, { dtype, shape, offset, kept }] of Object.entries(/** @type {Record<string, Packed>} */ (header.arrays))) {
+  for (
+    const [name, { dtype, shape, offset, kept }] of Object.entries(
+      /** @type {Record<string, Packed>} */ (header.arrays),
+    )
+  ) {
     const size = shape.reduce((a, b) => a * b, 1);
     const start = 4 + length + offset;
     shapes[name] = shape;

@@ -53,7 +53,8 @@ export function mount(tell) {
   };
 }
 
-// What a browser remembers under a name, for one tab ("sessionStorage") or for good ("localStorage").
+// What a browser remembers under a name, for one tab ("sessionStorage") or for good
+// ("localStorage").
 
 // A browser may forbid a page to keep anything: then only what was just to be kept is known.
 /**

@@ -29,12 +29,19 @@ export function mountBlockMap(tell) {
   function fill(at) {
     open = at;
     title.textContent = stations[at].title;
-    each(list, stations[at].parts, () => element("button", { type: "button" }, element("b"), element("small")), (button, [part, page], to) => {
-      button.children[0].textContent = part;
-      button.children[1].textContent = page;
-      button.toggleAttribute("aria-current", to === stations[at].shown);
-      button.onclick = () => { menu.hidePopover(); tell("go", { station: at, part: to }); };
-    });
+    each(
+      list, stations[at].parts,
+      () => element("button", { type: "button" }, element("b"), element("small")),
+      (button, [part, page], to) => {
+        button.children[0].textContent = part;
+        button.children[1].textContent = page;
+        button.toggleAttribute("aria-current", to === stations[at].shown);
+        button.onclick = () => {
+          menu.hidePopover();
+          tell("go", { station: at, part: to });
+        };
+      },
+    );
     stopInMenu();
   }
 
@@ -51,7 +58,9 @@ export function mountBlockMap(tell) {
   };
 
   return {
-    element: element("nav", { class: "map", "aria-label": "Where this is in the block" }, row, menu),
+    element: element(
+      "nav", { class: "map", "aria-label": "Where this is in the block" }, row, menu,
+    ),
     /** @param {BlockMapData} data */
     update(data) {
       ({ stations } = data);
@@ -98,7 +107,11 @@ export function mountPartList(tell) {
       list.setAttribute("aria-label", data.label);
       open.textContent = `${data.parts[chosen][0]} ▾`;
       open.setAttribute("aria-label", `${data.label}: ${data.parts[chosen][0]}`);
-      const make = (at) => element("button", { type: "button", role: "radio", onclick: () => choose(at) }, element("b"), element("small"));
+      const make = (at) =>
+        element(
+          "button", { type: "button", role: "radio", onclick: () => choose(at) }, element("b"),
+          element("small"),
+        );
       each(list, data.parts, make, (part, [title, line], at) => {
         part.children[0].textContent = title;
         part.children[1].textContent = line;
@@ -133,31 +146,44 @@ export function mountSceneList(tell) {
   });
 
   function makeLine(at) {
-    const picture = element("img", { alt: "" }), tile = element("span", { class: "tile", "aria-hidden": "true" });
-    const scene = element("button", { type: "button", class: "scene", onclick: () => tell("choose", at) },
-      element("span", { class: "thumbnail" }, picture, tile), element("span", { class: "words" }, element("b"), element("small"), element("small")));
+    const picture = element("img", { alt: "" });
+    const tile = element("span", { class: "tile", "aria-hidden": "true" });
+    const scene = element(
+      "button",
+      {
+        type: "button", class: "scene", onclick: () => tell("choose", at),
+      },
+      element("span", { class: "thumbnail" }, picture, tile),
+      element("span", { class: "words" }, element("b"), element("small"), element("small")),
+    );
     return element("li", {}, scene, order.handle(at));
   }
 
   return {
-    element: element("nav", { class: "scenes", "aria-label": "Scenes of my lecture" }, list, status),
+    element: element(
+      "nav", { class: "scenes", "aria-label": "Scenes of my lecture" }, list, status,
+    ),
     /** @param {SceneListData} next */
     update(next) {
       data = next;
       order.cancel();
-      each(list, data.scenes, makeLine, ({ children: [scene, handle], classList }, { title, where, sentence, thumbnail }, at) => {
-        const [picture, tile] = scene.firstChild.children, [name, page, text] = scene.lastChild.children;
-        picture.hidden = !thumbnail;
-        tile.hidden = Boolean(thumbnail);
-        if (thumbnail && picture.src !== thumbnail) picture.src = thumbnail;
-        tile.textContent = where;
-        name.textContent = `${at + 1}. ${title}`;
-        page.textContent = where;
-        text.textContent = sentence;
-        classList.toggle("chosen", at === data.chosen);
-        scene.setAttribute("aria-current", String(at === data.chosen));
-        handle.setAttribute("aria-label", `Move scene ${at + 1}, ${title}`);
-      });
+      each(
+        list, data.scenes, makeLine,
+        ({ children: [scene, handle], classList }, { title, where, sentence, thumbnail }, at) => {
+          const [picture, tile] = scene.firstChild.children;
+          const [name, page, text] = scene.lastChild.children;
+          picture.hidden = !thumbnail;
+          tile.hidden = Boolean(thumbnail);
+          if (thumbnail && picture.src !== thumbnail) picture.src = thumbnail;
+          tile.textContent = where;
+          name.textContent = `${at + 1}. ${title}`;
+          page.textContent = where;
+          text.textContent = sentence;
+          classList.toggle("chosen", at === data.chosen);
+          scene.setAttribute("aria-current", String(at === data.chosen));
+          handle.setAttribute("aria-label", `Move scene ${at + 1}, ${title}`);
+        },
+      );
       order.settle();
     },
     destroy: order.cancel,

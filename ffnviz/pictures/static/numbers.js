@@ -22,7 +22,9 @@ export function number(value) {
 }
 
 /** @type {Record<string, string>} */
-const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const RAISED = {
+  "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹",
+};
 
 /**
  * As number_format has it in Python: 2 × 10⁻⁴.
@@ -43,7 +45,9 @@ function powerOfTen(size) {
 export function fixed(value, digits) {
   const size = Math.abs(value), below = Math.floor(size * 10 ** digits);
   const isHalf = size * 10 ** digits - below === 0.5 && Number.isInteger(size * 2 ** (digits + 1));
-  const text = isHalf && below % 2 === 0 ? (below / 10 ** digits).toFixed(digits) : size.toFixed(digits);
+  const text = isHalf && below % 2 === 0
+    ? (below / 10 ** digits).toFixed(digits)
+    : size.toFixed(digits);
   return value < 0 ? `-${text}` : text;
 }
 

@@ -1,4 +1,5 @@
-// What stands around the pictures of every page: its bar, the examples, the welcome, and the footer.
+// What stands around the pictures of every page: its bar, the examples, the welcome, and the
+// footer.
 
 import { each, element, svgElement } from "./element.js";
 import { fillFrom, glossary } from "./head.js";
@@ -15,7 +16,8 @@ const REFUSED = "The link could not be copied: it stands in the address bar.";
 // On a phone there is room for a sign only.
 const sign = (d) =>
   svgElement("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svgElement("path", { d }));
-const LINK = "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1";
+const LINK =
+  "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1";
 const FILE = "M12 4v11M7 11l5 5 5-5M5 20h14";
 
 /**
@@ -34,9 +36,15 @@ export function mountPageBar(tell) {
   const status = element("div", { class: "told", role: "status" });
   const label = element("span", { text: "Copy link" });
   const button = element("button", { type: "button", class: "short" }, sign(LINK), label);
-  const take = element("button", {
-    type: "button", class: "short", title: "This page as one file that works without a server", onclick: () => tell("take", true),
-  }, sign(FILE), element("span", { text: "Take home" }));
+  const take = element(
+    "button",
+    {
+      type: "button", class: "short", title: "This page as one file that works without a server",
+      onclick: () => tell("take", true),
+    },
+    sign(FILE),
+    element("span", { text: "Take home" }),
+  );
   const lecture = makeLectureMenu(tell);
   let said = null;
 
@@ -53,7 +61,10 @@ export function mountPageBar(tell) {
   };
 
   return {
-    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take, button, status),
+    element: element(
+      "div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take,
+      button, status,
+    ),
     /** @param {PageBarData} data */
     update(data) {
       name.textContent = data.title;
@@ -78,10 +89,15 @@ function makeLectureMenu(tell) {
   const { box, button } = makeHelp("Lecture", () => {});
   const actions = element("div"), outcome = element("p", { class: "outcome", role: "status" });
   box.append(outcome, actions);
-  box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
+  box.addEventListener("toggle", ({ newState }) => {
+    if (newState === "closed") outcome.textContent = "";
+  });
   async function act(what) {
-    if (what === "add") outcome.textContent = "Adding …"; // drawing its small picture takes a moment
-    tell("lecture", { what, pictures: notes(), thumbnail: what === "add" ? await thumbnail() : "" });
+    // Drawing its small picture takes a moment.
+    if (what === "add") outcome.textContent = "Adding …";
+    tell("lecture", {
+      what, pictures: notes(), thumbnail: what === "add" ? await thumbnail() : "",
+    });
   }
   return {
     parts: [button, box],
@@ -91,13 +107,16 @@ function makeLectureMenu(tell) {
         outcome.textContent = came;
         place(box, button);
       }
-      each(actions, lecture, () => element("button", { type: "button", class: "do" }), (choice, [what, words]) => {
-        choice.textContent = words;
-        choice.onclick = () => {
-          if (!ANSWERED.includes(what)) box.hidePopover();
-          act(what);
-        };
-      });
+      each(
+        actions, lecture, () => element("button", { type: "button", class: "do" }),
+        (choice, [what, words]) => {
+          choice.textContent = words;
+          choice.onclick = () => {
+            if (!ANSWERED.includes(what)) box.hidePopover();
+            act(what);
+          };
+        },
+      );
     },
   };
 }
@@ -113,15 +132,22 @@ function makeLectureMenu(tell) {
  */
 
 export function mountExamples(tell) {
-  const list = element("nav", { "aria-label": "Example sentences", popover: "auto", id: "examples" });
-  const button = element("button", { type: "button", class: "open", text: "Examples", popovertarget: "examples" });
-  list.ontoggle = ({ newState }) => { if (newState === "open") place(list, button); };
+  const list = element("nav", {
+    "aria-label": "Example sentences", popover: "auto", id: "examples",
+  });
+  const button = element("button", {
+    type: "button", class: "open", text: "Examples", popovertarget: "examples",
+  });
+  list.ontoggle = ({ newState }) => {
+    if (newState === "open") place(list, button);
+  };
   function choose({ currentTarget }) {
     list.hidePopover();
     tell("sentence", currentTarget.textContent);
   }
   // The first child of a group is its title, the others are its sentences.
-  const make = (place) => (place === 0 ? element("span") : element("button", { type: "button", onclick: choose }));
+  const make = (place) =>
+    (place === 0 ? element("span") : element("button", { type: "button", onclick: choose }));
   return {
     element: element("div", { class: "examples" }, button, list),
     /** @param {ExamplesData} data */
@@ -150,10 +176,21 @@ const fillWelcome = (box) => fillFrom(box, "welcome.html");
  */
 
 export function mountWelcome(tell) {
-  const story = element("button", { type: "button", class: "story", onclick: () => { shut(); tell("story", true); } });
+  const story = element("button", {
+    type: "button", class: "story",
+    onclick: () => {
+      shut();
+      tell("story", true);
+    },
+  });
   const text = element("div", { class: "text" });
-  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close the welcome", title: "Close for good; “New here?” below brings it back" });
-  const line = element("section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, story, close);
+  const close = element("button", {
+    type: "button", class: "close", text: "×", "aria-label": "Close the welcome",
+    title: "Close for good; “New here?” below brings it back",
+  });
+  const line = element(
+    "section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, story, close,
+  );
   // In a low window what is said under the guess makes room for it.
   function show(open) {
     line.hidden = !open;
@@ -172,7 +209,8 @@ export function mountWelcome(tell) {
       story.textContent = words;
       story.hidden = !words;
       if (bare) kept("sessionStorage", CAME_BARE, "yes");
-      const wanted = kept("sessionStorage", CAME_BARE) === "yes" && kept("localStorage", CLOSED) !== "yes";
+      const wanted = kept("sessionStorage", CAME_BARE) === "yes" &&
+        kept("localStorage", CLOSED) !== "yes";
       if (wanted && !text.childElementCount) await fillWelcome(text);
       show(wanted);
     },
@@ -184,8 +222,14 @@ export function mountWelcome(tell) {
 
 async function fillGlossary(box) {
   const entries = (await glossary()).sort((a, b) => a.title.localeCompare(b.title, "en"));
-  box.replaceChildren(element("h2", { text: "Glossary" }), element("dl", {},
-    ...entries.flatMap(({ title, text }) => [element("dt", { text: title }), element("dd", { text })])));
+  box.replaceChildren(
+    element("h2", { text: "Glossary" }),
+    element(
+      "dl", {},
+      ...entries.flatMap(({ title, text }) =>
+        [element("dt", { text: title }), element("dd", { text })]),
+    ),
+  );
 }
 
 /**
@@ -195,7 +239,9 @@ async function fillGlossary(box) {
  */
 
 export function mountFooter(tell) {
-  const next = element("button", { type: "button", class: "next", onclick: () => tell("next", true) });
+  const next = element("button", {
+    type: "button", class: "next", onclick: () => tell("next", true),
+  });
   const knows = makeHelp("What does the network know?", () => {});
   const helps = [makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
   return {

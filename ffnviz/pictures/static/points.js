@@ -10,7 +10,8 @@ import { element } from "./element.js";
 
 const EDGE = 10; // pixels around the square, so that a point on its border is whole
 const SHADE = 0.32;
-const KEYS = "Arrow keys move, with Shift further; Enter puts a point, or takes away the one that is " +
+const KEYS =
+  "Arrow keys move, with Shift further; Enter puts a point, or takes away the one that is " +
   "there.";
 const FOUND = 12; // pixels within which a click means a point that is there
 
@@ -20,18 +21,24 @@ function scaleOf(width, side) {
   return {
     x: (place) => EDGE + place * unit,
     y: (place) => width - EDGE - place * unit,
-    place: (x, y) => [x - EDGE, width - EDGE - y].map((at) => Math.max(0, Math.min(side - 1, Math.round(at / unit)))),
+    place: (x, y) =>
+      [x - EDGE, width - EDGE - y].map((at) =>
+        Math.max(0, Math.min(side - 1, Math.round(at / unit)))
+      ),
   };
 }
 
 // The score's sign as a shade: full where it is as large as it was trained to be.
 function shades(score, n, theme) {
-  const [zero, one, other] = [theme.background, theme.positive_mid, theme.negative_mid].map(channels);
+  const [zero, one, other] = [theme.background, theme.positive_mid, theme.negative_mid].map(
+    channels,
+  );
   const image = new ImageData(n, n);
   for (let row = 0; row < n; row++) {
     for (let column = 0; column < n; column++) {
       const value = score[row * n + column], at = 4 * ((n - 1 - row) * n + column);
-      const share = SHADE * Math.min(1, 0.35 + Math.abs(value) * 0.65), end = value > 0 ? one : other;
+      const share = SHADE * Math.min(1, 0.35 + Math.abs(value) * 0.65);
+      const end = value > 0 ? one : other;
       for (let c = 0; c < 3; c++) image.data[at + c] = zero[c] + (end[c] - zero[c]) * share;
       image.data[at + 3] = 255;
     }
@@ -49,7 +56,9 @@ function boundary(context, score, n, at) {
       const crossings = [];
       corners.forEach(([x, y], side) => {
         const [u, v] = corners[(side + 1) % 4], a = value(x, y), b = value(u, v);
-        if ((a > 0) !== (b > 0)) crossings.push([x + ((u - x) * a) / (a - b), y + ((v - y) * a) / (a - b)]);
+        if ((a > 0) !== (b > 0)) {
+          crossings.push([x + ((u - x) * a) / (a - b), y + ((v - y) * a) / (a - b)]);
+        }
       });
       for (let k = 0; k + 1 < crossings.length; k += 2) {
         context.moveTo(...at(crossings[k]));
@@ -80,7 +89,8 @@ function draw(canvas, { score, lines, side }, points, cursor, theme) {
   context.fillRect(0, 0, width, width);
   const scale = scaleOf(width, side), inner = width - 2 * EDGE;
   const at = ([i, j]) => [scale.x((i / (n - 1)) * (side - 1)), scale.y((j / (n - 1)) * (side - 1))];
-  const small = new OffscreenCanvas(n, n), half = inner / (n - 1) / 2; // a value stands in the middle of its cell
+  // A value stands in the middle of its cell.
+  const small = new OffscreenCanvas(n, n), half = inner / (n - 1) / 2;
   small.getContext("2d")?.putImageData(shades(score, n, theme), 0, 0);
   context.save();
   context.beginPath();
@@ -111,8 +121,14 @@ function draw(canvas, { score, lines, side }, points, cursor, theme) {
   context.lineWidth = 3;
   context.beginPath();
   context.arc(x, y, 11, 0, 7);
-  context.moveTo(x - 17, y); context.lineTo(x - 5, y); context.moveTo(x + 5, y); context.lineTo(x + 17, y);
-  context.moveTo(x, y - 17); context.lineTo(x, y - 5); context.moveTo(x, y + 5); context.lineTo(x, y + 17);
+  context.moveTo(x - 17, y);
+  context.lineTo(x - 5, y);
+  context.moveTo(x + 5, y);
+  context.lineTo(x + 17, y);
+  context.moveTo(x, y - 17);
+  context.lineTo(x, y - 5);
+  context.moveTo(x, y + 5);
+  context.lineTo(x, y + 17);
   context.stroke();
 }
 
@@ -132,10 +148,22 @@ const inOrder = (points) => points.map(String).sort().join(" ");
 export function mount(tell) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
   const status = element("div", { class: "told", role: "status", "aria-live": "polite" });
-  const choice = (first) => element("button", { type: "button", onclick: () => { chosen = first; paint(); } });
+  const choice = (first) =>
+    element("button", {
+      type: "button",
+      onclick: () => {
+        chosen = first;
+        paint();
+      },
+    });
   const kinds = [choice(true), choice(false)];
-  const clear = element("button", { type: "button", class: "clear", text: "Clear", onclick: () => change([]) });
-  const tools = element("div", { class: "kinds action", role: "group", "aria-label": "Class of the next point" }, ...kinds, clear);
+  const clear = element("button", {
+    type: "button", class: "clear", text: "Clear", onclick: () => change([]),
+  });
+  const tools = element(
+    "div", { class: "kinds action", role: "group", "aria-label": "Class of the next point" },
+    ...kinds, clear,
+  );
   const root = element("figure", { class: "points" }, tools, canvas, status);
   /** @type {Data} */
   let shown;
@@ -150,10 +178,17 @@ export function mount(tell) {
       button.replaceChildren(sign, ` ${shown.classes[place]}`);
       button.setAttribute("aria-pressed", String(chosen === !place));
     });
-    const counts = [true, false].map((first) => points.filter((point) => point[2] === first).length);
-    canvas.setAttribute("aria-label",
-      `${shown.label}: ${counts[0]} ${shown.classes[0]}, ${counts[1]} ${shown.classes[1]}. ${KEYS}`);
-    draw(canvas, { score: shown.arrays.score, lines: shown.arrays.lines, side: shown.side }, points, cursor, colours);
+    const counts = [true, false].map((first) =>
+      points.filter((point) => point[2] === first).length
+    );
+    canvas.setAttribute(
+      "aria-label",
+      `${shown.label}: ${counts[0]} ${shown.classes[0]}, ${counts[1]} ${shown.classes[1]}. ${KEYS}`,
+    );
+    draw(
+      canvas, { score: shown.arrays.score, lines: shown.arrays.lines, side: shown.side }, points,
+      cursor, colours,
+    );
   }
 
   function change(next) {
@@ -194,7 +229,8 @@ export function mount(tell) {
     const middle = Math.floor(shown.side / 2);
     const [x, y] = cursor ?? [middle, middle];
     if (dx || dy) {
-      const far = event.shiftKey ? 8 : 1, within = (value) => Math.max(0, Math.min(shown.side - 1, value));
+      const far = event.shiftKey ? 8 : 1;
+      const within = (value) => Math.max(0, Math.min(shown.side - 1, value));
       cursor = [within(x + far * dx), within(y + far * dy)];
       status.textContent = `column ${cursor[0]}, row ${cursor[1]}`;
       paint();
@@ -210,13 +246,20 @@ export function mount(tell) {
   return {
     element: root,
     saves: {
-      rows: () => [["class", "x", "y"], ...points.map(([x, y, first]) =>
-        [shown.classes[first ? 0 : 1], ...[x, y].map((place) => Number(((place / (shown.side - 1)) * 2 - 1).toFixed(4)))])],
+      rows: () => [
+        ["class", "x", "y"],
+        ...points.map(([x, y, first]) => [
+          shown.classes[first ? 0 : 1],
+          ...[x, y].map((place) => Number(((place / (shown.side - 1)) * 2 - 1).toFixed(4))),
+        ]),
+      ],
     },
     /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
-      if (!unanswered.overtakes(data.points)) points = data.points.map(([x, y, first]) => [x, y, first === 1]);
+      if (!unanswered.overtakes(data.points)) {
+        points = data.points.map(([x, y, first]) => [x, y, first === 1]);
+      }
       paint();
     },
     destroy() { resized.disconnect(); },

@@ -1,4 +1,5 @@
-// A box that opens over the page, under what opened it; and the small label beside what is pointed at.
+// A box that opens over the page, under what opened it; and the small label beside what is pointed
+// at.
 
 import { element } from "./element.js";
 
@@ -14,7 +15,9 @@ export function place(box, button) {
   const below = under.bottom + 4, above = under.top - 4 - box.offsetHeight;
   const top = below + box.offsetHeight <= innerHeight - 8 || above < 8 ? below : above;
   const lowest = innerHeight - 8 - box.offsetHeight;
-  Object.assign(box.style, { left: `${Math.max(8, left)}px`, top: `${Math.max(8, Math.min(top, lowest))}px` });
+  Object.assign(box.style, {
+    left: `${Math.max(8, left)}px`, top: `${Math.max(8, Math.min(top, lowest))}px`,
+  });
 }
 
 // A button that opens a box of help over the page.
@@ -23,10 +26,13 @@ export function place(box, button) {
  * Makes both.
  *
  * @param {string} label the button's words
- * @param {(box: HTMLElement) => void | Promise<void>} fill called with the box when it is first opened, and until something stands in it
+ * @param {(box: HTMLElement) => void | Promise<void>} fill called with the box when it is first
+ *   opened, and until something stands in it
  */
 export function makeHelp(label, fill) {
-  const box = element("div", { popover: "auto", class: "box", role: "region", "aria-label": label, tabindex: "-1" });
+  const box = element("div", {
+    popover: "auto", class: "box", role: "region", "aria-label": label, tabindex: "-1",
+  });
   const button = element("button", { type: "button", class: "help", text: label });
   button.popoverTargetElement = box;
   box.ontoggle = async ({ newState }) => {
@@ -51,8 +57,8 @@ export function makeTip() {
     /**
      * Shows it.
      *
-     * @param {(own: number, all: number) => { left: number, top: number }} place from the label's and the
-     *   picture's widths to where in the picture
+     * @param {(own: number, all: number) => { left: number, top: number }} place from the label's
+     *   and the picture's widths to where in the picture
      * @param {(string | Node)[]} parts
      * @param {boolean} aloud
      */

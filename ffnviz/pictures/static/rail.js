@@ -11,7 +11,8 @@ const DIGITS = 4; // of most neurons' numbers
 const TYPED_MS = 400; // after which a box says what was typed so far
 
 /**
- * What `rail_cell` sends of a control; `text` is that of a box, and `stop` a text where several are chosen.
+ * What `rail_cell` sends of a control; `text` is that of a box, and `stop` a text where several are
+ * chosen.
  *
  * @typedef {{
  *   name: string, label: string, help: string, disabled?: boolean, bare?: boolean
@@ -57,8 +58,8 @@ function makeSender(tell, name) {
   };
 }
 
-// Its letters say how wide a button is beside others: their own widths are others in each browser. A star is wide, and a
-// number as wide as those of another token.
+// Its letters say how wide a button is beside others: their own widths are others in each browser.
+// A star is wide.
 function write(button, words) {
   setText(button, words);
   const letters = /^\d+$/.test(words) ? Math.max(DIGITS, words.length) : words.length;
@@ -74,8 +75,14 @@ function slider(tell, control) {
   const input = element("input", { type: "range", min: "0", step: "1" });
   /** @type {string[]} */
   let stops = [];
-  const say = () => { output.textContent = stops[input.value]; input.setAttribute("aria-valuetext", stops[input.value]); };
-  const move = (done) => { say(); sender.move(Number(input.value), done); };
+  const say = () => {
+    output.textContent = stops[input.value];
+    input.setAttribute("aria-valuetext", stops[input.value]);
+  };
+  const move = (done) => {
+    say();
+    sender.move(Number(input.value), done);
+  };
   input.oninput = () => move(false);
   input.onchange = () => move(true);
   return {
@@ -99,14 +106,19 @@ function choice(tell, control) {
   const choose = (stop) => tell("move", { name: control.name, value: stop, done: true });
   chooseByArrows(group, () => at, choose);
   return {
-    element: element("span", { class: `control ${control.name.endsWith("_view") ? "views" : ""}` }, name, group),
+    element: element(
+      "span", { class: `control ${control.name.endsWith("_view") ? "views" : ""}` }, name, group,
+    ),
     /** @param {Choice} next */
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
       at = next.stop;
       next.options.forEach((words, stop) => {
-        const option = /** @type {HTMLElement} */ (group.children[stop]) ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
+        const option = /** @type {HTMLElement} */ (group.children[stop]) ??
+          group.appendChild(
+            element("button", { type: "button", role: "radio", onclick: () => choose(stop) }),
+          );
         write(option, words);
         option.setAttribute("aria-checked", String(stop === at));
         option.tabIndex = stop === Math.max(at, 0) ? 0 : -1;
@@ -122,7 +134,10 @@ function several(tell, control) {
   const group = element("span", { class: "choice", role: "group" }), name = element("span");
   const stop = oneStop(group);
   let flags = "";
-  const show = () => [...group.children].forEach((option, at) => option.setAttribute("aria-pressed", String(flags[at] === "1")));
+  const show = () =>
+    [...group.children].forEach((option, at) =>
+      option.setAttribute("aria-pressed", String(flags[at] === "1"))
+    );
   function turn(at) {
     flags = flags.slice(0, at) + (flags[at] === "1" ? "0" : "1") + flags.slice(at + 1);
     show();
@@ -134,7 +149,13 @@ function several(tell, control) {
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
-      if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => write(element("button", { type: "button", onclick: () => turn(at) }), words)));
+      if (group.children.length !== next.options.length) {
+        group.replaceChildren(
+          ...next.options.map((words, at) =>
+            write(element("button", { type: "button", onclick: () => turn(at) }), words)
+          ),
+        );
+      }
       if (sender.shown(next.stop)) flags = next.stop;
       show();
       stop();
@@ -145,14 +166,23 @@ function several(tell, control) {
 
 function menu(tell, control) {
   const select = element("select"), name = element("span");
-  select.onchange = () => tell("move", { name: control.name, value: select.selectedIndex, done: true });
+  select.onchange = () =>
+    tell("move", { name: control.name, value: select.selectedIndex, done: true });
   return {
     element: labelled(name, select),
     /** @param {Choice} next */
     update(next) {
       name.textContent = next.label;
-      const known = [...select.options].map(({ text }) => text), texts = [...next.options, ...(next.stop < 0 ? [NONE] : [])];
-      if (known.join("\n") !== texts.join("\n")) select.replaceChildren(...next.options.map((text) => element("option", { text })), ...texts.slice(next.options.length).map((text) => element("option", { text, hidden: "" })));
+      const known = [...select.options].map(({ text }) => text);
+      const texts = [...next.options, ...(next.stop < 0 ? [NONE] : [])];
+      if (known.join("\n") !== texts.join("\n")) {
+        select.replaceChildren(
+          ...next.options.map((text) => element("option", { text })),
+          ...texts.slice(next.options.length).map((text) =>
+            element("option", { text, hidden: "" })
+          ),
+        );
+      }
       select.selectedIndex = next.stop < 0 ? next.options.length : next.stop;
     },
   };
@@ -160,10 +190,17 @@ function menu(tell, control) {
 
 function box(tell, control) {
   const sender = makeSender(tell, control.name);
-  const name = element("span"), input = element("input", { autocomplete: "off", spellcheck: "false" });
+  const name = element("span");
+  const input = element("input", { autocomplete: "off", spellcheck: "false" });
   let later = 0;
-  input.oninput = () => { clearTimeout(later); later = setTimeout(() => sender.move(input.value, false), TYPED_MS); };
-  input.onchange = () => { clearTimeout(later); sender.move(input.value, true); };
+  input.oninput = () => {
+    clearTimeout(later);
+    later = setTimeout(() => sender.move(input.value, false), TYPED_MS);
+  };
+  input.onchange = () => {
+    clearTimeout(later);
+    sender.move(input.value, true);
+  };
   return {
     element: labelled(name, input),
     /** @param {Box} next */
@@ -198,7 +235,10 @@ function toggle(tell, control) {
 function button(tell, control) {
   const made = element("button", { type: "button", class: "action" });
   let file = null;
-  made.onclick = () => (file ? saveFile(file) : tell(control.kind === "measure" ? "measure" : "press", control.name));
+  made.onclick = () =>
+    (file
+      ? saveFile(file)
+      : tell(control.kind === "measure" ? "measure" : "press", control.name));
   return {
     element: made,
     /** @param {Button} next */
@@ -211,8 +251,12 @@ function button(tell, control) {
 }
 
 function upload(tell, control) {
-  const file = fileInput({ hidden: "" }, (chosen) => tell("file", { control: control.name, ...chosen }));
-  const open = element("button", { type: "button", class: "action", onclick: () => file.input.click() });
+  const file = fileInput(
+    { hidden: "" }, (chosen) => tell("file", { control: control.name, ...chosen }),
+  );
+  const open = element("button", {
+    type: "button", class: "action", onclick: () => file.input.click(),
+  });
   return {
     element: element("span", {}, open, file.input),
     /** @param {Upload} next */
@@ -223,7 +267,10 @@ function upload(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure: button, download: button, upload };
+const KINDS = {
+  slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure: button,
+  download: button, upload,
+};
 
 function foldButton() {
   const made = element("button", { type: "button", class: "fold", "aria-expanded": "false" });
@@ -238,8 +285,10 @@ export function mount(tell) {
   return {
     element: root,
     /** @param {Data} data */
-    update({ controls, folded }) {
-      const wanted = controls.map((control) => ({ key: `${control.kind} ${control.name}`, control }));
+    update({ controls }) {
+      const wanted = controls.map((control) => ({
+        key: `${control.kind} ${control.name}`, control,
+      }));
       for (const [key, control] of made) {
         if (wanted.some((other) => other.key === key)) continue;
         control.destroy?.();
@@ -249,6 +298,9 @@ export function mount(tell) {
       const parts = wanted.map(({ key, control }) => {
         if (!made.has(key)) made.set(key, KINDS[control.kind](tell, control));
         const there = made.get(key);
+        if (root.children[at] !== there.element) {
+          root.insertBefore(there.element, root.children[at] ?? null);
+        }
         there.element.title = control.help;
         there.element.dataset.kind = control.kind;
         there.element.toggleAttribute("data-disabled", Boolean(control.disabled));

@@ -14,7 +14,9 @@ const SKIPPED = ".head, .under, .tip, .told, .cursor, .action, [hidden]";
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign]);
 function tag(name, attributes, inside = "") {
-  const written = Object.entries(attributes).map(([key, value]) => `${key}="${escaped(String(value))}"`);
+  const written = Object.entries(attributes).map(([key, value]) =>
+    `${key}="${escaped(String(value))}"`
+  );
   return `<${name} ${written.join(" ")}>${inside}</${name}>`;
 }
 const round = (value) => Math.round(value * 100) / 100;
@@ -37,10 +39,19 @@ function inLines(text, width, font) {
 export function heading(title, width, family, theme) {
   const parts = [];
   let top = EDGE / 2;
-  for (const [text, { size, line }, colour, weight] of [[title, TITLE, theme.text, 500], ...about().map((text) => [text, SMALL, theme.muted, 400])]) {
+  for (
+    const [text, { size, line }, colour, weight] of [
+      [title, TITLE, theme.text, 500], ...about().map((text) => [text, SMALL, theme.muted, 400]),
+    ]
+  ) {
     for (const words of inLines(text, width - 2 * EDGE, `${weight} ${size}px ${family}`)) {
       top += line;
-      parts.push(tag("text", { x: EDGE, y: top - 6, fill: colour, "font-family": family, "font-size": size, "font-weight": weight }, escaped(words)));
+      parts.push(
+        tag("text", {
+          x: EDGE, y: top - 6, fill: colour, "font-family": family, "font-size": size,
+          "font-weight": weight,
+        }, escaped(words)),
+      );
     }
   }
   return { height: top + 10, svg: parts.join("") };
@@ -62,27 +73,47 @@ const seen = (colour) => colour !== "transparent" && !/^rgba\(.*, 0\)$|\/ 0\)$/.
 // A gradient from left to right, its colours evenly spaced, as our colour scales have.
 function gradient(image, id) {
   const colours = image.match(/rgba?\([^)]*\)/g) ?? [];
-  const stops = colours.map((colour, i) => tag("stop", { offset: i / Math.max(1, colours.length - 1), "stop-color": colour }));
+  const stops = colours.map((colour, i) =>
+    tag("stop", { offset: i / Math.max(1, colours.length - 1), "stop-color": colour })
+  );
   return tag("linearGradient", { id }, stops.join(""));
 }
 
 // Background and borders of an element.
 function box(node, { left, top, width, height }) {
   const style = getComputedStyle(node), parts = [];
-  const scale = style.backgroundImage.startsWith("linear-gradient(to right"), id = `scale-${left}-${top}`;
+  const scale = style.backgroundImage.startsWith("linear-gradient(to right");
+  const id = `scale-${left}-${top}`;
   if (scale) parts.push(gradient(style.backgroundImage, id));
   if (scale || seen(style.backgroundColor)) {
     const fill = scale ? `url(#${id})` : style.backgroundColor;
-    parts.push(tag("rect", { x: left, y: top, width, height, rx: parseFloat(style.borderTopLeftRadius) || 0, fill }));
+    parts.push(
+      tag("rect", {
+        x: left, y: top, width, height, rx: parseFloat(style.borderTopLeftRadius) || 0, fill,
+      }),
+    );
   }
-  const sides = ["Top", "Right", "Bottom", "Left"].map((side) => [parseFloat(style[`border${side}Width`]), style[`border${side}Color`], style[`border${side}Style`]]);
+  const sides = ["Top", "Right", "Bottom", "Left"].map((side) => [
+    parseFloat(style[`border${side}Width`]), style[`border${side}Color`],
+    style[`border${side}Style`],
+  ]);
   const there = sides.map(([size, colour, kind]) => size > 0 && kind !== "none" && seen(colour));
   if (there.every(Boolean)) {
     const [size, stroke] = sides[0];
-    parts.push(tag("rect", { x: left + size / 2, y: top + size / 2, width: Math.max(0, width - size), height: Math.max(0, height - size), fill: "none", stroke, "stroke-width": size }));
+    parts.push(
+      tag("rect", {
+        x: left + size / 2, y: top + size / 2, width: Math.max(0, width - size),
+        height: Math.max(0, height - size), fill: "none", stroke, "stroke-width": size,
+      }),
+    );
   } else if (there[3]) {
     const [size, stroke, kind] = sides[3];
-    parts.push(tag("line", { x1: left, x2: left, y1: top, y2: top + height, stroke, "stroke-width": size, ...(kind === "solid" ? {} : { "stroke-dasharray": "3 3" }) }));
+    parts.push(
+      tag("line", {
+        x1: left, x2: left, y1: top, y2: top + height, stroke, "stroke-width": size,
+        ...(kind === "solid" ? {} : { "stroke-dasharray": "3 3" }),
+      }),
+    );
   }
   return parts.join("");
 }
@@ -97,36 +128,57 @@ function texts(node, at) {
     const [rect] = range.getClientRects();
     if (!rect || rect.width < 0.5) continue;
     const last = lines.at(-1);
-    if (last && Math.abs(last.rect.top - rect.top) < 2) Object.assign(last, { text: last.text + word, right: rect.right });
-    else lines.push({ text: word, rect, right: rect.right });
+    if (last && Math.abs(last.rect.top - rect.top) < 2) {
+      Object.assign(last, { text: last.text + word, right: rect.right });
+    } else lines.push({ text: word, rect, right: rect.right });
   }
   ruler.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   const { fontBoundingBoxAscent: ascent } = ruler.measureText("x");
-  return lines.map(({ text, rect, right }) => tag("text", {
-    x: round(rect.left - at.left), y: round(rect.top - at.top + ascent), fill: style.color, "font-family": style.fontFamily,
-    "font-size": style.fontSize, "font-weight": style.fontWeight, ...(style.fontStyle === "normal" ? {} : { "font-style": style.fontStyle }),
-    ...(style.opacity === "1" ? {} : { opacity: style.opacity }), textLength: round(right - rect.left), lengthAdjust: "spacingAndGlyphs",
-  }, escaped(text.trimEnd()))).join("");
+  return lines.map(({ text, rect, right }) =>
+    tag("text", {
+      x: round(rect.left - at.left), y: round(rect.top - at.top + ascent), fill: style.color,
+      "font-family": style.fontFamily, "font-size": style.fontSize, "font-weight": style.fontWeight,
+      ...(style.fontStyle === "normal" ? {} : { "font-style": style.fontStyle }),
+      ...(style.opacity === "1" ? {} : { opacity: style.opacity }),
+      textLength: round(right - rect.left), lengthAdjust: "spacingAndGlyphs",
+    }, escaped(text.trimEnd()))
+  ).join("");
 }
 
 function drawing(node, place) {
   const copy = node.cloneNode(true);
-  [...node.querySelectorAll("*")].forEach((part, i) => { copy.querySelectorAll("*")[i].setAttribute("opacity", getComputedStyle(part).opacity); });
-  for (const [name, value] of Object.entries(place)) copy.setAttribute({ left: "x", top: "y" }[name] ?? name, value);
+  [...node.querySelectorAll("*")].forEach((part, i) => {
+    copy.querySelectorAll("*")[i].setAttribute("opacity", getComputedStyle(part).opacity);
+  });
+  for (const [name, value] of Object.entries(place)) {
+    copy.setAttribute({ left: "x", top: "y" }[name] ?? name, value);
+  }
   return new XMLSerializer().serializeToString(copy);
 }
 
-const crosses = (a, b) => a.right > b.left + 1 && a.left < b.right - 1 && a.bottom > b.top + 1 && a.top < b.bottom - 1;
+const crosses = (a, b) =>
+  a.right > b.left + 1 && a.left < b.right - 1 && a.bottom > b.top + 1 && a.top < b.bottom - 1;
 
 function* drawn(node, at, clip) {
-  if (node.nodeType === Node.TEXT_NODE) { yield texts(node, at); return; }
-  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(SKIPPED) || !node.checkVisibility()) return;
+  if (node.nodeType === Node.TEXT_NODE) {
+    yield texts(node, at);
+    return;
+  }
+  if (node.nodeType !== Node.ELEMENT_NODE || node.matches(SKIPPED) || !node.checkVisibility()) {
+    return;
+  }
   const bounds = node.getBoundingClientRect();
-  const place = { left: round(bounds.left - at.left), top: round(bounds.top - at.top), width: round(bounds.width), height: round(bounds.height) };
+  const place = {
+    left: round(bounds.left - at.left), top: round(bounds.top - at.top), width: round(bounds.width),
+    height: round(bounds.height),
+  };
   if (bounds.width && bounds.height && !crosses(bounds, clip)) return; // scrolled out of a list
   if (node instanceof SVGElement) { yield drawing(node, place); return; }
   if (node instanceof HTMLCanvasElement) {
-    yield tag("image", { x: place.left, y: place.top, width: place.width, height: place.height, preserveAspectRatio: "none", style: "image-rendering:pixelated", href: node.toDataURL() });
+    yield tag("image", {
+      x: place.left, y: place.top, width: place.width, height: place.height,
+      preserveAspectRatio: "none", style: "image-rendering:pixelated", href: node.toDataURL(),
+    });
   }
   yield box(node, place);
   const inner = getComputedStyle(node).overflowY === "visible" ? clip : bounds;
@@ -141,7 +193,9 @@ export async function elementAsSvg(element, title, theme) {
   const width = Math.ceil(all.width) + 2 * EDGE;
   const { height, svg } = heading(title, width, fontFamily, theme);
   const parts = [...drawn(element, { left: all.left - EDGE, top: start - height }, all)];
-  return await asFile(svg + parts.join(""), width, Math.ceil(height + all.bottom - start + EDGE), fontFamily, theme);
+  return await asFile(
+    svg + parts.join(""), width, Math.ceil(height + all.bottom - start + EDGE), fontFamily, theme,
+  );
 }
 
 // The page's own font for a saved picture: text is then drawn in the font that it was measured in,
@@ -170,7 +224,10 @@ function* facesOf(family) {
     let rules = [];
     try { rules = sheet.cssRules; } catch { continue; }
     for (const rule of rules) {
-      if (rule instanceof CSSFontFaceRule && unquoted(rule.style.getPropertyValue("font-family")) === family) {
+      if (
+        rule instanceof CSSFontFaceRule &&
+        unquoted(rule.style.getPropertyValue("font-family")) === family
+      ) {
         yield { rule, base: sheet.href ?? document.baseURI };
       }
     }
@@ -212,7 +269,8 @@ const about = () => tell();
 // A small picture of what the page shows: its lit picture, or else its largest.
 
 const SIZE = { width: 192, height: 108 };
-const LONGEST = 12_000; // characters of its address: a lecture of many scenes is kept by the browser
+// Characters of its address: a lecture of many scenes is kept by the browser.
+const LONGEST = 12_000;
 const QUALITIES = [0.75, 0.5, 0.3];
 const PATIENCE_MS = 3_000;
 /** @type {Map<HTMLElement, () => Promise<string>>} */
@@ -228,8 +286,13 @@ export const savedNoMore = (host) => hosts.delete(host);
 
 function chosen() {
   /** @param {HTMLElement} host */
-  const area = (host) => { const { width, height } = host.getBoundingClientRect(); return width * height; };
-  const shown = [...hosts.keys()].filter((host) => host.isConnected).sort((a, b) => area(b) - area(a));
+  const area = (host) => {
+    const { width, height } = host.getBoundingClientRect();
+    return width * height;
+  };
+  const shown = [...hosts.keys()].filter((host) => host.isConnected).sort((a, b) =>
+    area(b) - area(a)
+  );
   return shown.find((host) => host.hasAttribute("data-lit")) ?? shown[0];
 }
 
@@ -240,7 +303,9 @@ async function scaled(svg) {
   await image.decode();
   const share = Math.min(SIZE.width / image.width, SIZE.height / image.height);
   const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [Math.round(image.width * share), Math.round(image.height * share)];
+  [canvas.width, canvas.height] = [
+    Math.round(image.width * share), Math.round(image.height * share),
+  ];
   const pen = contextOf(canvas);
   pen.imageSmoothingQuality = "high";
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);

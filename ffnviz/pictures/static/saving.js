@@ -10,7 +10,9 @@ import { place } from "./popover.js";
 // An input whose chosen file's name and text are handed on.
 export function fileInput(attributes, take) {
   let most = 0;
-  const input = element("input", { type: "file", ...attributes, onchange: () => read(input, most, take) });
+  const input = element("input", {
+    type: "file", ...attributes, onchange: () => read(input, most, take),
+  });
   return {
     input,
     update(longest, accept) {
@@ -56,8 +58,9 @@ export function mountOpening(tell) {
   };
 }
 
-// A button that saves a file, and a picture's numbers as a table for one. The browser makes the file: a link to the
-// server would be answered by whichever of its processes is free, and that one may never have heard of the file.
+// A button that saves a file, and a picture's numbers as a table for one. The browser makes the
+// file: a link to the server would be answered by whichever of its processes is free, and that one
+// may never have heard of the file.
 
 /**
  * What `file_data` packed.
@@ -79,7 +82,12 @@ export function saveFile({ name, type, base64 }) {
 
 export function mountSaving() {
   let file = /** @type {SavedFile | null} */ (null);
-  const button = element("button", { type: "button", onclick: () => { if (file) saveFile(file); } });
+  const button = element("button", {
+    type: "button",
+    onclick: () => {
+      if (file) saveFile(file);
+    },
+  });
   return {
     element: button,
     /** @param {SavingData} data */
@@ -160,7 +168,8 @@ export function cell(value) {
 /** @param {unknown[][]} table */
 const asCsv = (table) => `\ufeff${table.map((row) => row.map(cell).join(",")).join("\r\n")}`;
 
-// What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
+// What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind
+// "⋯".
 
 const SCALE = 2; // pixels of a PNG for one of the page
 export const DONE_MS = 1_500; // that a button says what came of it
@@ -178,19 +187,24 @@ export async function asPng(svg) {
 /**
  * Makes the menu.
  *
- * @param source with `svg()`, which resolves to a file's text, and `rows()`, a table whose first row
- *   names its columns; both may be missing
+ * @param source with `svg()`, which resolves to a file's text, and `rows()`, a table whose first
+ *   row names its columns; both may be missing
  * @param name gives the files' name
  * @param enlarge shows the picture over the whole window, or no longer
  */
 export function pictureMenu({ svg, rows }, name, enlarge) {
   const status = element("p", { class: "outcome", "aria-live": "polite" });
   const box = element("div", { popover: "auto", class: "menu" });
-  const open = element("button", { type: "button", class: "more", text: "⋯", title: "Save, copy, enlarge, numbers" });
+  const open = element("button", {
+    type: "button", class: "more", text: "⋯", title: "Save, copy, enlarge, numbers",
+  });
   const numbers = rows && makeNumbers(rows, open);
   let said = "";
   open.popoverTargetElement = box;
-  box.ontoggle = ({ newState }) => { if (newState === "open") place(box, open); else status.textContent = ""; };
+  box.ontoggle = ({ newState }) => {
+    if (newState === "open") place(box, open);
+    else status.textContent = "";
+  };
   const say = (words) => {
     status.textContent = words;
     setTimeout(() => box.hidePopover(), DONE_MS);
@@ -215,11 +229,30 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
     say("Copied");
   };
   box.append(...[
-    element("button", { type: "button", text: "Larger", onclick: () => { box.hidePopover(); enlarge(); } }),
-    rows && element("button", { type: "button", text: "Show the numbers", onclick: () => { box.hidePopover(); numbers.open(said); } }),
+    element("button", {
+      type: "button", text: "Larger",
+      onclick: () => {
+        box.hidePopover();
+        enlarge();
+      },
+    }),
+    rows && element("button", {
+      type: "button", text: "Show the numbers",
+      onclick: () => {
+        box.hidePopover();
+        numbers.open(said);
+      },
+    }),
     svg && item("Save as PNG", async () => file(await asPng(await svg()), "png")),
-    svg && item("Save as SVG", async () => file(new Blob([await svg()], { type: "image/svg+xml" }), "svg")),
-    rows && item("Save the numbers as CSV", () => file(new Blob([asCsv(rows())], { type: "text/csv;charset=utf-8" }), "csv")),
+    svg &&
+    item(
+      "Save as SVG", async () => file(new Blob([await svg()], { type: "image/svg+xml" }), "svg"),
+    ),
+    rows &&
+    item(
+      "Save the numbers as CSV",
+      () => file(new Blob([asCsv(rows())], { type: "text/csv;charset=utf-8" }), "csv"),
+    ),
     // Browsers copy pictures on addresses they trust only: this machine's own, and https.
     svg && Boolean(navigator.clipboard?.write) && item("Copy the picture", copy),
     status,
@@ -238,7 +271,9 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
 
 // Shows the picture of that host over everything else, with a cross that ends it.
 export function enlarge(host, root) {
-  const close = element("button", { type: "button", class: "close smaller", text: "×", "aria-label": "Close" });
+  const close = element("button", {
+    type: "button", class: "close smaller", text: "×", "aria-label": "Close",
+  });
   const focused = root.activeElement;
   function end() {
     host.hidePopover();
@@ -268,8 +303,13 @@ export function enlarge(host, root) {
 
 const MOST = 500; // rows; a file has all of them
 
-const empty = (value) => value === undefined || value === null || value === "" || Number.isNaN(value);
-const written = (value) => (empty(value) ? "" : typeof value === "number" ? String(value).replace("-", "−") : String(value));
+const empty = (value) =>
+  value === undefined || value === null || value === "" || Number.isNaN(value);
+const written = (value) => (empty(value)
+  ? ""
+  : typeof value === "number"
+  ? String(value).replace("-", "−")
+  : String(value));
 
 /**
  * Makes the table, which is filled when it is opened.
@@ -278,20 +318,40 @@ const written = (value) => (empty(value) ? "" : typeof value === "number" ? Stri
  * @param back what has the focus once it is closed
  */
 function makeNumbers(rows, back) {
-  const table = element("table"), frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": "Numbers" }, table);
+  const table = element("table");
+  const frame = element("div", {
+    class: "frame", tabindex: "0", role: "region", "aria-label": "Numbers",
+  }, table);
   const more = element("p"), title = element("b", { text: "Numbers" });
-  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close" });
-  const box = element("div", { popover: "auto", class: "numbers", role: "dialog" }, close, title, more, frame);
+  const close = element("button", {
+    type: "button", class: "close", text: "×", "aria-label": "Close",
+  });
+  const box = element(
+    "div", { popover: "auto", class: "numbers", role: "dialog" }, close, title, more, frame,
+  );
   close.onclick = () => box.hidePopover();
-  box.ontoggle = ({ newState }) => { if (newState === "open") frame.focus(); else { table.replaceChildren(); back.focus(); } };
+  box.ontoggle = ({ newState }) => {
+    if (newState === "open") frame.focus();
+    else {
+      table.replaceChildren();
+      back.focus();
+    }
+  };
   return {
     box,
     open(said) {
       const [names, ...all] = rows(), shown = all.slice(0, MOST);
       const kept = [...names.keys()].filter((column) => all.some((row) => !empty(row[column])));
-      const line = (tag, row, attributes) => element("tr", {}, ...kept.map((column) => element(tag, { ...attributes, text: written(row[column]) })));
-      table.replaceChildren(element("caption", { text: said }), element("thead", {}, line("th", names, { scope: "col" })),
-        element("tbody", {}, ...shown.map((row) => line("td", row, {}))));
+      const line = (tag, row, attributes) =>
+        element(
+          "tr", {},
+          ...kept.map((column) => element(tag, { ...attributes, text: written(row[column]) })),
+        );
+      table.replaceChildren(
+        element("caption", { text: said }),
+        element("thead", {}, line("th", names, { scope: "col" })),
+        element("tbody", {}, ...shown.map((row) => line("td", row, {}))),
+      );
       box.setAttribute("aria-label", `Numbers: ${said}`);
       const first = `The first ${MOST} of ${all.length.toLocaleString("en")} rows`;
       more.textContent = `${first}; “Save the numbers as CSV” has all.`;

@@ -8,9 +8,13 @@ import { fillWindow } from "./filling.js";
 import { unpack } from "./loading.js";
 import { mount as hang } from "./shell.js";
 
-const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
+// Digest → a cell's data, or an array; the last used last; for all sheets of this tab.
+const known = new Map();
 // Only what shows the sentence says so, once it is painted.
-const SILENT = new Set(["rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving", "waiting"]);
+const SILENT = new Set([
+  "rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage",
+  "classroom", "story", "examples", "welcome", "footer", "saving", "waiting",
+]);
 
 // What is known under a digest, which is then the last used.
 function use(digest) {
@@ -44,29 +48,38 @@ function dataOf(digest, digests, fresh) {
 function take(view) {
   for (const [digest, bytes] of Object.entries(view.arrays)) known.set(digest, unpack(bytes));
   const wanted = Object.entries(view.cells);
-  const isHere = ([, [digest, , digests]]) => (known.get(digest) || view.new[digest]) && Object.values(digests).every((each) => known.get(each));
+  const isHere = ([, [digest, , digests]]) =>
+    (known.get(digest) || view.new[digest]) &&
+    Object.values(digests).every((each) => known.get(each));
   if (!wanted.every(isHere)) return null;
-  const taken = new Map(wanted.map(([key, [digest, , digests]]) => [key, dataOf(digest, digests, view.new)]));
-  for (const digest of [...known.keys()].slice(0, Math.max(0, known.size - view.kept))) known.delete(digest);
+  const taken = new Map(
+    wanted.map(([key, [digest, , digests]]) => [key, dataOf(digest, digests, view.new)]),
+  );
+  for (const digest of [...known.keys()].slice(0, Math.max(0, known.size - view.kept))) {
+    known.delete(digest);
+  }
   return taken;
 }
 
-// The children of a parent, in this order; those that stand right are not moved, which would take their focus.
+// The children of a parent, in this order; those that stand right are not moved, which would take
+// their focus.
 function arrange(parent, children) {
-  children.forEach((child, at) => { if (parent.children[at] !== child) parent.insertBefore(child, parent.children[at] ?? null); });
+  children.forEach((child, at) => {
+    if (parent.children[at] !== child) parent.insertBefore(child, parent.children[at] ?? null);
+  });
   while (parent.children.length > children.length) parent.lastElementChild.remove();
 }
 
 /**
- * What `message` and `laid_out` make: cells by their keys, with the digests of their arrays, and where
- * they stand. `heard` says which events of each sheet were handled, `kept` how many cells and arrays
- * are remembered. A notebook has no `pale`, `place` and `emptied`.
+ * What `message` and `laid_out` make: cells by their keys, with the digests of their arrays, and
+ * where they stand. `heard` says which events of each sheet were handled, `kept` how many cells and
+ * arrays are remembered. A notebook has no `pale`, `place` and `emptied`.
  *
  * @typedef {{
  *   cells: Record<string, [string, string, Record<string, string>]>, new: Record<string, any>,
  *   heard: Record<string, number>, shows: string, kept: number, above: string[], side: string[],
- *   below: string[], rows: [number, string[]][][], pale?: string[], place?: string, emptied?: boolean,
- *   arrays: Record<string, Uint8Array<ArrayBuffer>>
+ *   below: string[], rows: [number, string[]][][], pale?: string[], place?: string, emptied?:
+ *   boolean, arrays: Record<string, Uint8Array<ArrayBuffer>>
  * }} View
  */
 
@@ -74,10 +87,13 @@ function arrange(parent, children) {
  * Hangs a sheet into an element of the page.
  *
  * @param {HTMLElement} parent an element without children
- * @param {(said: object) => void} tell called with what a person did: { sheet, events: [{ number, cell, name, value }] }
+ * @param {(said: object) => void} tell called with what a person did: { sheet, events: [{ number,
+ *   cell, name, value }] }
  */
 export function mount(parent, tell) {
-  const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) => element("div", { class: name }));
+  const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) =>
+    element("div", { class: name })
+  );
   const root = element("div", { class: "sheet" }, above, side, rows, below);
   parent.append(root);
   const filling = fillWindow(rows, side, below), sliding = makeSliding(side);
@@ -85,7 +101,8 @@ export function mount(parent, tell) {
   const cells = new Map(); // key → { host, picture, name }
   let waiting = [], number = 0, place = null; // what the rows show: a page's part
 
-  // What was done and is not answered yet goes with the next: of two messages the server may see the last only.
+  // What was done and is not answered yet goes with the next: of two messages the server may see
+  // the last only.
   function report(cell, name, value) {
     waiting.push({ number: ++number, cell, name, value });
     tell({ sheet: own, events: waiting });
@@ -98,7 +115,9 @@ export function mount(parent, tell) {
     existing?.host.remove();
     const host = element("div", { class: "cell", "data-cell": key, "data-kind": name });
     host.style.setProperty("--font", "inherit");
-    const made = { host, name, picture: hang(host, name, (event, value) => report(key, event, value)) };
+    const made = {
+      host, name, picture: hang(host, name, (event, value) => report(key, event, value)),
+    };
     cells.set(key, made);
     return made;
   }
@@ -107,14 +126,17 @@ export function mount(parent, tell) {
   /** @param {View} view */
   function layOver(view) {
     const kept = cells.get("chips")?.host; // their place, so that nothing moves
-    const hosts = [...view.above, ...view.rows.flat().flatMap(([, keys]) => keys)].map((key) => cells.get(key).host);
+    const hosts = [...view.above, ...view.rows.flat().flatMap(([, keys]) => keys)].map((key) =>
+      cells.get(key).host
+    );
     arrange(above, kept ? [hosts[0], kept, ...hosts.slice(1)] : hosts);
   }
 
   /** @param {View} view */
   function layOut(view) {
     const lines = view.rows.map((columns, row) => {
-      const line = /** @type {HTMLElement} */ (rows.children[row]) ?? element("div", { class: "line" });
+      const line = /** @type {HTMLElement} */ (rows.children[row]) ??
+        element("div", { class: "line" });
       line.style.gridTemplateColumns = columns.map(([width]) => `minmax(0, ${width}fr)`).join(" ");
       arrange(line, columns.map(([, keys], at) => {
         const column = line.children[at] ?? element("div", { class: "column" });
@@ -130,7 +152,10 @@ export function mount(parent, tell) {
     root.toggleAttribute("data-side", view.side.length > 0);
     document.documentElement.dataset.cells = Object.keys(view.cells).join(" ");
     arrange(rows, lines);
-    filling.update([...above.children, ...rows.querySelectorAll(".cell")], view.side.map((key) => view.cells[key][0]).join());
+    filling.update(
+      [...above.children, ...rows.querySelectorAll(".cell")],
+      view.side.map((key) => view.cells[key][0]).join(),
+    );
   }
 
   return {
@@ -148,12 +173,17 @@ export function mount(parent, tell) {
         host.remove();
         cells.delete(key);
       }
-      const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
-      for (const [key, { host }] of cells) host.toggleAttribute("data-pale", Boolean(view.pale?.includes(key)));
+      const shown = Object.entries(view.cells).map(([key, [, name]]) =>
+        [cellOf(key, name), taken.get(key), name]);
+      for (const [key, { host }] of cells) {
+        host.toggleAttribute("data-pale", Boolean(view.pale?.includes(key)));
+      }
       place = view.emptied && !emptied ? null : view.place;
       if (emptied) layOver(view);
       else layOut(view);
-      for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
+      for (const [{ picture }, data, name] of shown) {
+        picture.update(data, SILENT.has(name) ? undefined : view.shows);
+      }
       if (emptied) return;
       filling.fill();
       sliding.look();

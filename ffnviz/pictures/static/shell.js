@@ -21,8 +21,8 @@ import { onThemeChange, theme, themeSheet } from "./theme.js";
  */
 
 /**
- * What is saved of a picture: a table whose first row names its columns, and a file's text, which is
- * its element's as it stands on the page if missing, and none if null.
+ * What is saved of a picture: a table whose first row names its columns, and a file's text, which
+ * is its element's as it stands on the page if missing, and none if null.
  *
  * @typedef {{ rows(): unknown[][], svg?: (() => Promise<string>) | null }} Saves
  */
@@ -39,48 +39,57 @@ import { onThemeChange, theme, themeSheet } from "./theme.js";
  */
 
 /**
- * Each picture: what mounts it, in a script that is fetched when it is first shown, and its style sheets.
+ * Each picture: what mounts it, in a script that is fetched when it is first shown, and its style
+ * sheets.
  *
  * @type {Record<string, [() => Promise<(tell: Tell) => Picture>, ...string[]]>}
  */
 const PICTURES = {
-  activation_map: [async () => (await import("./activation_map.js")).mount, "tip.css", "activation_map.css"],
+  activation_map: [
+    async () => (await import("./activation_map.js")).mount, "tip.css", "activation_map.css",
+  ],
   bars: [async () => (await import("./bars.js")).mount, "bars.css"],
-  block_picture: [async () => (await import("./block_picture.js")).mount, "tip.css", "block_picture.css"],
+  block_picture: [
+    async () => (await import("./block_picture.js")).mount, "tip.css", "block_picture.css",
+  ],
   chart: [async () => (await import("./chart.js")).mount, "chart.css"],
-  chips: [async () => (await import("./tokens.js")).mountChips, "chips.css"],
-  code: [async () => (await import("./lists.js")).mountCode, "code.css"],
-  drawing: [async () => (await import("./drag.js")).mountDrawing, "drawing.css"],
-  examples: [async () => (await import("./page.js")).mountExamples, "examples.css"],
-  ffn_picture: [async () => (await import("./ffn_picture.js")).mount, "tip.css", "ffn_picture.css"],
-  page_bar: [async () => (await import("./page.js")).mountPageBar, "help.css", "page_bar.css"],
-  footer: [async () => (await import("./page.js")).mountFooter, "help.css", "footer.css"],
-  handles: [async () => (await import("./drag.js")).mountHandles, "handles.css"],
-  local_storage: [async () => (await import("./local_storage.js")).mount],
   classroom: [async () => (await import("./classroom.js")).mount, "classroom.css"],
+  drawing: [async () => (await import("./drag.js")).mountDrawing, "drawing.css"],
+  handles: [async () => (await import("./drag.js")).mountHandles, "handles.css"],
   by_hand: [async () => (await import("./exercises.js")).mountByHand, "by_hand.css"],
-  program: [async () => (await import("./exercises.js")).mountProgram, "reorder.css", "program.css"],
-  bet: [async () => (await import("./votes.js")).mountBet, "bet.css"],
-  vote_question: [async () => (await import("./votes.js")).mountVoteQuestion, "vote_question.css"],
+  program: [
+    async () => (await import("./exercises.js")).mountProgram, "reorder.css", "program.css",
+  ],
   xor_net: [async () => (await import("./exercises.js")).mountXorNet, "xor_net.css"],
-  learn_bar: [async () => (await import("./waiting.js")).mountLearnBar, "learn_bar.css"],
-  neuron_card: [async () => (await import("./tokens.js")).mountNeuronCard, "neuron_card.css"],
-  opening: [async () => (await import("./saving.js")).mountOpening, "opening.css"],
+  ffn_picture: [async () => (await import("./ffn_picture.js")).mount, "tip.css", "ffn_picture.css"],
+  text: [async () => (await import("./head.js")).mountText, "text.css"],
+  code: [async () => (await import("./lists.js")).mountCode, "code.css"],
+  passages: [async () => (await import("./lists.js")).mountPassages, "passages.css"],
+  sentences: [async () => (await import("./lists.js")).mountSentences, "sentences.css"],
+  table: [async () => (await import("./lists.js")).mountTable, "table.css"],
+  verdicts: [async () => (await import("./lists.js")).mountVerdicts, "verdicts.css"],
+  local_storage: [async () => (await import("./local_storage.js")).mount],
   block_map: [async () => (await import("./navigation.js")).mountBlockMap, "block_map.css"],
   part_list: [async () => (await import("./navigation.js")).mountPartList, "part_list.css"],
-  passages: [async () => (await import("./lists.js")).mountPassages, "passages.css"],
-  points: [async () => (await import("./points.js")).mount, "points.css"],
-  progress: [async () => (await import("./waiting.js")).mountProgress],
-  rail: [async () => (await import("./rail.js")).mount, "rail.css"],
-  saving: [async () => (await import("./saving.js")).mountSaving, "saving.css"],
-  scene_list: [async () => (await import("./navigation.js")).mountSceneList, "reorder.css", "scene_list.css"],
-  sentences: [async () => (await import("./lists.js")).mountSentences, "sentences.css"],
-  story: [async () => (await import("./story.js")).mount, "story.css"],
-  table: [async () => (await import("./lists.js")).mountTable, "table.css"],
-  text: [async () => (await import("./head.js")).mountText, "text.css"],
-  verdicts: [async () => (await import("./lists.js")).mountVerdicts, "verdicts.css"],
-  waiting: [async () => (await import("./waiting.js")).mountWaiting, "waiting.css"],
+  scene_list: [
+    async () => (await import("./navigation.js")).mountSceneList, "reorder.css", "scene_list.css",
+  ],
+  examples: [async () => (await import("./page.js")).mountExamples, "examples.css"],
+  page_bar: [async () => (await import("./page.js")).mountPageBar, "help.css", "page_bar.css"],
+  footer: [async () => (await import("./page.js")).mountFooter, "help.css", "footer.css"],
   welcome: [async () => (await import("./page.js")).mountWelcome, "welcome.css"],
+  points: [async () => (await import("./points.js")).mount, "points.css"],
+  rail: [async () => (await import("./rail.js")).mount, "rail.css"],
+  opening: [async () => (await import("./saving.js")).mountOpening, "opening.css"],
+  saving: [async () => (await import("./saving.js")).mountSaving, "saving.css"],
+  story: [async () => (await import("./story.js")).mount, "story.css"],
+  chips: [async () => (await import("./tokens.js")).mountChips, "chips.css"],
+  neuron_card: [async () => (await import("./tokens.js")).mountNeuronCard, "neuron_card.css"],
+  bet: [async () => (await import("./votes.js")).mountBet, "bet.css"],
+  vote_question: [async () => (await import("./votes.js")).mountVoteQuestion, "vote_question.css"],
+  learn_bar: [async () => (await import("./waiting.js")).mountLearnBar, "learn_bar.css"],
+  progress: [async () => (await import("./waiting.js")).mountProgress],
+  waiting: [async () => (await import("./waiting.js")).mountWaiting, "waiting.css"],
   words_box: [async () => (await import("./words_box.js")).mount, "words_box.css"],
 };
 
@@ -104,7 +113,9 @@ async function sheet(name) {
 async function load(name) {
   const [fetched, ...styles] = PICTURES[name];
   const mounted = await fetched();
-  const named = ["shell.css", "head.css", "terms.css", ...styles, "finger.css", "forced_colors.css"];
+  const named = [
+    "shell.css", "head.css", "terms.css", ...styles, "finger.css", "forced_colors.css",
+  ];
   return { mounted, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
@@ -117,16 +128,19 @@ function sentenceOf({ head, title, tone, paragraphs }) {
 /**
  * Hangs a picture into a host.
  *
- * A picture is what its `mount(tell)` gives, `{ element, controls, saves, update, destroy }`; `controls`
- * go into its head, which keeps its height; `update(data, theme)` may return a promise. What has
- * `saves` can be saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
+ * A picture is what its `mount(tell)` gives, `{ element, controls, saves, update, destroy }`;
+ * `controls` go into its head, which keeps its height; `update(data, theme)` may return a promise.
+ * What has `saves` can be saved: `rows()` gives its numbers as a table, `svg()` another picture
+ * than its element.
  *
  * @param {HTMLElement | ShadowRoot} host an element without children, or a shadow root
  * @param {string} name one of `names`
  * @param {Tell} tell called with what happened ("neuron") and a value
  */
 export function mount(host, name, tell) {
-  const shadow = host instanceof ShadowRoot ? host : host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const shadow = host instanceof ShadowRoot
+    ? host
+    : host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const root = /** @type {ShadowRoot & { host: HTMLElement }} */ (shadow);
   // Until the picture is there, something says that it is not painted yet.
   const waiting = element("span", { "data-painted": "" });
@@ -199,11 +213,16 @@ export function mount(host, name, tell) {
   }
 
   return {
-    // Shows data, a plain object or what payload.py packed; data that it shows already are not drawn again.
+    // Shows data, a plain object or what payload.py packed; data that it shows already are not
+    // drawn again.
     update(next, nextStamp = next.stamp) {
       if (gone) return;
       const same = next === data;
-      if (!same) data = next instanceof Uint8Array ? unpack(/** @type {Uint8Array<ArrayBuffer>} */ (next)) : next;
+      if (!same) {
+        data = next instanceof Uint8Array
+          ? unpack(/** @type {Uint8Array<ArrayBuffer>} */ (next))
+          : next;
+      }
       stamp = nextStamp ?? data.stamp;
       if (made && same) says();
       else if (made) paint();
@@ -231,17 +250,23 @@ const REST_MS = 400; // after the last picture that changed
 const APART_MS = 8_000; // between two times without an action, as while a network learns
 const MOST = 2; // sentences; the others are read where they stand
 
-const HIDDEN = { position: "fixed", width: "1px", height: "1px", overflow: "hidden", clipPath: "inset(50%)" };
-const region = element("div", { role: "status", "aria-live": "polite", id: "ffnviz-outcome", style: HIDDEN });
+const HIDDEN = {
+  position: "fixed", width: "1px", height: "1px", overflow: "hidden", clipPath: "inset(50%)",
+};
+const region = element("div", {
+  role: "status", "aria-live": "polite", id: "ffnviz-outcome", style: HIDDEN,
+});
 const said = new WeakMap(); // a picture's host → its sentence
 const changed = new Set();
 let acts = 0, spokenOf = 0, spokenAt = 0, waiting = 0;
 for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { acts += 1; }, true);
 
-const inOrder = (one, other) => (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+const inOrder = (one, other) =>
+  (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
 
 function speak() {
-  const shown = [...changed].filter((host) => host.isConnected && host.getClientRects().length).sort(inOrder);
+  const shown = [...changed].filter((host) => host.isConnected && host.getClientRects().length)
+    .sort(inOrder);
   changed.clear();
   if (!shown.length) return;
   region.textContent = shown.slice(0, MOST).map((host) => said.get(host)).join(" ");
@@ -249,7 +274,8 @@ function speak() {
 }
 
 /**
- * Tells what a picture says now. It is spoken if it is new, and somebody has done something since the page came.
+ * Tells what a picture says now. It is spoken if it is new, and somebody has done something since
+ * the page came.
  *
  * @param host of the picture
  * @param sentence what it says; "" if nothing
@@ -259,7 +285,10 @@ function tellOutcome(host, sentence) {
   said.set(host, sentence);
   if (!acts || !sentence) return;
   changed.add(host);
-  if (!region.isConnected) document.body.append(region); // what is in a page before its text is spoken by all readers
+  // What is in a page before its text is spoken by all readers.
+  if (!region.isConnected) document.body.append(region);
   clearTimeout(waiting);
-  waiting = setTimeout(speak, acts === spokenOf ? Math.max(REST_MS, spokenAt + APART_MS - performance.now()) : REST_MS);
+  waiting = setTimeout(
+    speak, acts === spokenOf ? Math.max(REST_MS, spokenAt + APART_MS - performance.now()) : REST_MS,
+  );
 }

@@ -6,7 +6,8 @@ import { typeSize } from "./theme.js";
 
 const [LEAST, EDGE, AROUND] = [200, 6, 64];
 const TOOLS = 1.45; // of the type's size: the strip at the foot of a talk, as in story.css
-const CROWDED = 1.5; // times, as in page.css, that a scene's words are larger than the type of many pictures
+// Times, as in page.css, that a scene's words are larger than the type of many pictures.
+const CROWDED = 1.5;
 const PHONE = matchMedia("(max-width: 700px), (pointer: coarse)"); // it has them beside the title
 /** @type {Map<HTMLElement, string>} */
 const hosts = new Map(); // of the pictures that have a head → the name of its note
@@ -26,7 +27,9 @@ function mark(host) {
 
 function markAll() {
   for (const host of hosts.keys()) mark(host);
-  bringPictures([...hosts.keys()].filter((host) => host.matches("[data-lit]:not([data-veiled], [data-alone])")));
+  bringPictures(
+    [...hosts.keys()].filter((host) => host.matches("[data-lit]:not([data-veiled], [data-alone])")),
+  );
   requestAnimationFrame(makeRoom);
 }
 
@@ -63,7 +66,13 @@ function wait() {
   clearTimeout(late);
   unlit(false);
   const { note, alone } = wanted;
-  if (alone && note) late = setTimeout(() => unlit(![...hosts.values()].includes(note) && !document.querySelector("[data-cell^=waiting-], [data-kind=waiting]")), COMES_MS);
+  if (alone && note) {
+    late = setTimeout(() =>
+      unlit(
+        ![...hosts.values()].includes(note) &&
+          !document.querySelector("[data-cell^=waiting-], [data-kind=waiting]"),
+      ), COMES_MS);
+  }
 }
 
 /**
@@ -78,23 +87,39 @@ export function light(note, { veiled = false, alone = false } = {}) {
 }
 
 // The pictures on the page, in their order.
-export const notes = () => [...new Set([...hosts].filter(([host]) => host.isConnected).map(([, note]) => note))];
+export const notes = () =>
+  [...new Set([...hosts].filter(([host]) => host.isConnected).map(([, note]) => note))];
 
 // What the buttons of a talk take at its foot, in pixels: they lie on no picture.
 export function stripOfTalk() {
-  const { documentElement } = document, crowded = documentElement.matches("[data-crowded]:is(:not([data-alone]), [data-unlit])");
+  const { documentElement } = document;
+  const crowded = documentElement.matches("[data-crowded]:is(:not([data-alone]), [data-unlit])");
   return PHONE.matches ? 0 : TOOLS * typeSize() * (crowded ? CROWDED : 1);
 }
 
 /**
- * A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as many pixels of CSS, else null.
+ * A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as
+ * many pixels of CSS, else null.
  *
  * @param {HTMLElement | undefined} host
  */
 export function roomOf(host) {
-  const parts = host?.hasAttribute("data-enlarged") ? [.../** @type {NodeListOf<HTMLElement>} */ (/** @type {ShadowRoot} */ (host.shadowRoot).querySelectorAll(".head, .under"))] : null;
-  if (parts) return Math.max(LEAST, innerHeight - parts.reduce((sum, part) => sum + part.offsetHeight, AROUND));
-  return host?.hasAttribute("data-alone") ? Math.max(LEAST, Math.floor(innerHeight - host.getBoundingClientRect().top - EDGE - stripOfTalk())) : null;
+  const parts = host?.hasAttribute("data-enlarged")
+    ? [
+      .../** @type {NodeListOf<HTMLElement>} */ (/** @type {ShadowRoot} */ (host.shadowRoot)
+        .querySelectorAll(".head, .under")),
+    ]
+    : null;
+  if (parts) {
+    return Math.max(
+      LEAST, innerHeight - parts.reduce((sum, part) => sum + part.offsetHeight, AROUND),
+    );
+  }
+  return host?.hasAttribute("data-alone")
+    ? Math.max(
+      LEAST, Math.floor(innerHeight - host.getBoundingClientRect().top - EDGE - stripOfTalk()),
+    )
+    : null;
 }
 
 // Says so to its style sheet too, once what stands above it has its size.
@@ -117,10 +142,11 @@ const scrollerOf = (host) => host.closest("[data-testid=stMain]");
 const resized = new ResizeObserver(bring);
 const stay = () => { until = 0; };
 
-// The room between a scene's words, which stay at the top while the page is scrolled, and the foot: its ends, in the
-// window. On a telephone the words are scrolled, too.
+// The room between a scene's words, which stay at the top while the page is scrolled, and the foot:
+// its ends, in the window. On a telephone the words are scrolled, too.
 function endsOfRoom(scroller) {
-  const story = words.closest("[data-cell=story]") ?? words, { height } = words.getBoundingClientRect();
+  const story = words.closest("[data-cell=story]") ?? words;
+  const { height } = words.getBoundingClientRect();
   const header = parseFloat(getComputedStyle(scroller.firstElementChild).paddingTop);
   const sticks = getComputedStyle(story).position === "sticky";
   const foot = scroller.querySelector(".sheet > .below"), style = foot && getComputedStyle(foot);
@@ -129,8 +155,8 @@ function endsOfRoom(scroller) {
 }
 
 /**
- * How high a lit picture can be to be seen whole, as pixels of CSS: with the controls above it, and without; none where
- * no scene is.
+ * How high a lit picture can be to be seen whole, as pixels of CSS: with the controls above it, and
+ * without; none where no scene is.
  *
  * @param {Element} rows
  * @returns {number[]}
@@ -139,7 +165,8 @@ export function roomsOfScene(rows) {
   const scroller = words?.isConnected && rows.closest("[data-testid=stMain]");
   if (!scroller) return [];
   const { top, bottom } = endsOfRoom(scroller), all = bottom - top - 2 * FRAME;
-  const from = rows.getBoundingClientRect().top, controls = rows.parentElement?.querySelector(":scope > .side")?.getBoundingClientRect();
+  const from = rows.getBoundingClientRect().top;
+  const controls = rows.parentElement?.querySelector(":scope > .side")?.getBoundingClientRect();
   return controls?.height && controls.bottom <= from ? [all - (from - controls.top), all] : [all];
 }
 
@@ -147,9 +174,13 @@ function bring() {
   const scroller = words?.isConnected && scrollerOf(words);
   if (!scroller || performance.now() > until || pictures.length === 0) return;
   const boxes = pictures.map((host) => host.getBoundingClientRect());
-  const top = Math.min(...boxes.map((box) => box.top)) - FRAME, bottom = Math.max(...boxes.map((box) => box.bottom)) + FRAME;
+  const top = Math.min(...boxes.map((box) => box.top)) - FRAME;
+  const bottom = Math.max(...boxes.map((box) => box.bottom)) + FRAME;
   const room = endsOfRoom(scroller);
-  scroller.scrollTop += Math.min(bottom - room.bottom, room.sticks ? top - room.top : words.getBoundingClientRect().top - room.header);
+  scroller.scrollTop += Math.min(
+    bottom - room.bottom,
+    room.sticks ? top - room.top : words.getBoundingClientRect().top - room.header,
+  );
 }
 
 /**
@@ -170,5 +201,7 @@ export function beginBringing(host) {
 export function bringPictures(hosts) {
   resized.disconnect();
   pictures = hosts;
-  if (words && performance.now() < until) for (const host of [words, ...hosts]) resized.observe(host);
+  if (words && performance.now() < until) {
+    for (const host of [words, ...hosts]) resized.observe(host);
+  }
 }

@@ -1,7 +1,9 @@
 // The scene of a lecture that the page shows: its words, its question, the way on. As a talk it is
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
-import { classroom, onClass, reveal, send, together as isTogether, WAITS, waits } from "./classroom_connection.js";
+import {
+  classroom, onClass, reveal, send, together as isTogether, WAITS, waits,
+} from "./classroom_connection.js";
 import { each, element, rootOf } from "./element.js";
 import { crowd } from "./filling.js";
 import { sum } from "./numbers.js";
@@ -14,8 +16,9 @@ import { drawOptions } from "./votes.js";
 // What keys do in a lecture: a clicker sends PageDown and PageUp, and B blanks the screen.
 
 const TALK = {
-  ArrowRight: "forward", PageDown: "forward", " ": "forward", Enter: "forward", ArrowLeft: "back", PageUp: "back",
-  Home: "first", End: "last", b: "blank", ".": "blank", g: "list", e: "explore", n: "notes", c: "code", p: "present", Escape: "present",
+  ArrowRight: "forward", PageDown: "forward", " ": "forward", Enter: "forward", ArrowLeft: "back",
+  PageUp: "back", Home: "first", End: "last", b: "blank", ".": "blank", g: "list", e: "explore",
+  n: "notes", c: "code", p: "present", Escape: "present",
 };
 const ALWAYS = { p: "present", g: "list" };
 const EXPLORING = { Escape: "explore", e: "explore", n: "notes", p: "present" };
@@ -32,7 +35,8 @@ const ARROWS = /^(Arrow|Home|End)/;
  * @param act called with what a key asks for
  */
 function listenToKeys(data, isBlank, isListed, act) {
-  // A control that a mouse has pressed keeps the focus, but a key that follows is meant for the talk.
+  // A control that a mouse has pressed keeps the focus, but a key that follows is meant for the
+  // talk.
   let byKeyboard = false;
   const pressed = () => { byKeyboard = false; };
   function onKey(event) {
@@ -65,7 +69,8 @@ function listenToKeys(data, isBlank, isListed, act) {
 }
 
 // A scene's question, to be answered before the scene is told: by whoever looks, or by a class. Its
-// counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the most.
+// counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the
+// most.
 
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
 const voted = new Map(); // the same, of a student whose class has not been shown the answer
@@ -79,9 +84,16 @@ const together = ({ at }) => isTogether() && classroom.now?.scene === at;
 const countsOf = ({ at }) => classroom.now?.counts[at] ?? null;
 
 function makeQuestion(changed) {
-  const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group" });
+  const ask = element("p", { class: "ask" });
+  const options = element("div", { class: "options", role: "group" });
   const verdict = element("p", { class: "verdict", role: "status" });
-  const sooner = element("button", { type: "button", class: "early", onclick: () => { early = !early; changed(); } });
+  const sooner = element("button", {
+    type: "button", class: "early",
+    onclick: () => {
+      early = !early;
+      changed();
+    },
+  });
   const root = element("div", { class: "question" }, ask, options, verdict, sooner);
   const stop = onClass(changed);
 
@@ -91,7 +103,10 @@ function makeQuestion(changed) {
       const name = voteOf(data);
       voted.set(name, option);
       refused.delete(name);
-      send("vote", { scene: data.at, option }).catch(({ message }) => { refused.set(name, message); changed(); });
+      send("vote", { scene: data.at, option }).catch(({ message }) => {
+        refused.set(name, message);
+        changed();
+      });
     } else {
       if (together(data)) reveal(data.at);
       answered.set(nameOf(data), classroom.role === "lecturer" ? null : option);
@@ -103,7 +118,9 @@ function makeQuestion(changed) {
   function isOpen(data) {
     if (!data.question) return false;
     const name = nameOf(data);
-    if (!answered.has(name) && together(data) && classroom.now?.revealed.includes(data.at)) answered.set(name, voted.get(voteOf(data)) ?? null);
+    if (!answered.has(name) && together(data) && classroom.now?.revealed.includes(data.at)) {
+      answered.set(name, voted.get(voteOf(data)) ?? null);
+    }
     return !answered.has(name);
   }
 
@@ -114,7 +131,9 @@ function makeQuestion(changed) {
     if (open && together(data) && classroom.role === "student") {
       if (waits("vote", data.at)) return WAITS;
       if (refused.has(voteOf(data))) return refused.get(voteOf(data));
-      return voted.has(voteOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
+      return voted.has(voteOf(data))
+        ? "Your answer is in. You may change it until the lecturer shows the answer."
+        : "Your answer counts, without your name.";
     }
     if (!open && refused.has(voteOf(data))) return all + refused.get(voteOf(data));
     if (open || chosen === null || answer === null) return all;
@@ -132,11 +151,19 @@ function makeQuestion(changed) {
       root.hidden = !question;
       root.classList.toggle("open", isOpen(data));
       if (!question) return;
-      const open = isOpen(data), chosen = open ? voted.get(voteOf(data)) : answered.get(nameOf(data));
+      const open = isOpen(data);
+      const chosen = open ? voted.get(voteOf(data)) : answered.get(nameOf(data));
       const counts = open && !early ? null : countsOf(data), most = Math.max(1, ...(counts ?? []));
       ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
-      const make = () => element("button", { type: "button" }, element("span"), element("b", { class: "count" }), element("i", { "aria-hidden": "true" }));
-      const state = { right: open ? null : question.answer, chosen, isOpen: open, choose: (place) => choose(data, place) };
+      const make = () =>
+        element(
+          "button", { type: "button" }, element("span"), element("b", { class: "count" }),
+          element("i", { "aria-hidden": "true" }),
+        );
+      const state = {
+        right: open ? null : question.answer, chosen, isOpen: open,
+        choose: (place) => choose(data, place),
+      };
       drawOptions(options, question.options, make, state, (button, place) => {
         const [, count, bar] = button.children;
         count.textContent = counts ? String(counts[place]) : "";
@@ -192,7 +219,8 @@ function makeSpeaker(act) {
 }
 
 const RESTS_MS = 2_000;
-const SMALL = matchMedia("(max-width: 700px), (max-height: 500px)"); // the words are scrolled with the rest
+// The words are scrolled with the rest.
+const SMALL = matchMedia("(max-width: 700px), (max-height: 500px)");
 const GONE_MS = 1_500; // from one page to the next the scene is taken down and hung again
 let leaving = null;
 let current = null; // the scene hung last: the former may go only after it has come
@@ -202,7 +230,9 @@ let current = null; // the scene hung last: the former may go only after it has 
 function setPage({ scene = false, asking = false, presenting = false, alone = false }) {
   clearTimeout(leaving);
   const { documentElement } = document;
-  for (const [name, value] of Object.entries({ scene, asking, presenting, alone })) documentElement.toggleAttribute(`data-${name}`, value);
+  for (const [name, value] of Object.entries({ scene, asking, presenting, alone })) {
+    documentElement.toggleAttribute(`data-${name}`, value);
+  }
   // Once the words have their size, pictures have other room.
   requestAnimationFrame(() => {
     makeRoom();
@@ -212,7 +242,9 @@ function setPage({ scene = false, asking = false, presenting = false, alone = fa
 
 const span = ([text, wanted], theme) => {
   const [kind, colour] = wanted.split("@");
-  return element("span", { class: kind, text, style: { color: colour ? colourOf(colour, theme) : "" } });
+  return element("span", {
+    class: kind, text, style: { color: colour ? colourOf(colour, theme) : "" },
+  });
 };
 const asText = (spans) => spans.map(([text]) => text).join("");
 
@@ -229,27 +261,50 @@ const asText = (spans) => spans.map(([text]) => text).join("");
  */
 
 export function mount(tell) {
-  const where = element("span", { class: "where" }), title = element("h2"), sentence = element("span", { class: "typed" });
+  const where = element("span", { class: "where" });
+  const title = element("h2");
+  const sentence = element("span", { class: "typed" });
   const say = element("p", { class: "say" });
-  const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
-  const before = button("← Back", () => step(-1)), after = button("Next →", () => forward(), { class: "next" });
+  const button = (text, what, more = {}) =>
+    element("button", { type: "button", text, onclick: what, ...more });
+  const before = button("← Back", () => step(-1));
+  const after = button("Next →", () => forward(), { class: "next" });
   const all = button("All scenes", () => list.showPopover());
-  const present = button("Present", () => tell("ask", "present"), { title: "Only the scene, large: P" });
-  const explore = button("What if?", () => tell("ask", "explore"), { title: "Leave the scene for a while: E" });
-  const notes = button("Notes", () => speaker.open(), { title: "A second window for the speaker: N" });
-  const leave = button("Leave", () => tell("ask", "leave"), { title: "The Lecture button below leads back here" });
+  const present = button("Present", () => tell("ask", "present"), {
+    title: "Only the scene, large: P",
+  });
+  const explore = button("What if?", () => tell("ask", "explore"), {
+    title: "Leave the scene for a while: E",
+  });
+  const notes = button("Notes", () => speaker.open(), {
+    title: "A second window for the speaker: N",
+  });
+  const leave = button("Leave", () => tell("ask", "leave"), {
+    title: "The Lecture button below leads back here",
+  });
   const back = button("Back to the scene", () => tell("ask", "back"), { class: "next" });
-  const tools = element("div", { class: "tools", role: "group", "aria-label": "Way through the lecture" },
-    back, before, after, all, present, explore, notes, leave);
-  const strayed = element("p", { class: "strayed", text: "You have left the scene. Explore freely: the way back stays here." });
-  const question = makeQuestion(() => { if (data) paint(); });
+  const tools = element(
+    "div", { class: "tools", role: "group", "aria-label": "Way through the lecture" }, back, before,
+    after, all, present, explore, notes, leave,
+  );
+  const strayed = element("p", {
+    class: "strayed", text: "You have left the scene. Explore freely: the way back stays here.",
+  });
+  const question = makeQuestion(() => {
+    if (data) paint();
+  });
   const scenes = element("ol");
-  const list = element("div", { popover: "auto", class: "list", role: "dialog", "aria-label": "Scenes" },
-    element("h2", { text: "Scenes" }), scenes);
+  const list = element(
+    "div", { popover: "auto", class: "list", role: "dialog", "aria-label": "Scenes" },
+    element("h2", { text: "Scenes" }), scenes,
+  );
   const blank = element("div", { popover: "manual", class: "blank" });
   const status = element("div", { class: "told", role: "status" });
-  const root = element("section", { class: "story", "aria-label": "Lecture", tabindex: "-1" },
-    element("header", {}, where, title, sentence, tools), question.element, say, strayed, list, blank, status);
+  const root = element(
+    "section", { class: "story", "aria-label": "Lecture", tabindex: "-1" },
+    element("header", {}, where, title, sentence, tools), question.element, say, strayed, list,
+    blank, status,
+  );
   // When the words take more lines or fewer, the picture has other room.
   const resized = new ResizeObserver(() => {
     makeRoom();
@@ -268,7 +323,8 @@ export function mount(tell) {
     return path.find((place) => (by < 0 ? place < at : place > at));
   };
 
-  // Without a network nobody hears where the speaker goes: what is pressed then leads nowhere later.
+  // Without a network nobody hears where the speaker goes: what is pressed then leads nowhere
+  // later.
   const isLost = () => document.documentElement.hasAttribute("data-lost");
   const network = new MutationObserver(() => { if (data && isLost()) at = data.at; });
   network.observe(document.documentElement, { attributeFilter: ["data-lost"] });
@@ -290,13 +346,17 @@ export function mount(tell) {
   const ends = () => neighbour(1) === undefined && !data.presenting && !tools.hidden;
   function toggleBlank() {
     blank.togglePopover();
-    status.textContent = blank.matches(":popover-open") ? "The screen is black" : "The screen is back";
+    status.textContent = blank.matches(":popover-open")
+      ? "The screen is black"
+      : "The screen is back";
   }
 
   const commands = {
-    forward, back: () => step(-1), first: () => goTo(data.path[0]), last: () => goTo(data.path.at(-1)),
-    code: () => classroom.showCode?.(), blank: toggleBlank, list: () => list.togglePopover(), notes: () => speaker.open(),
-    present: () => tell("ask", "present"), explore: () => tell("ask", data.exploring ? "back" : "explore"),
+    forward, back: () => step(-1), first: () => goTo(data.path[0]),
+    last: () => goTo(data.path.at(-1)), code: () => classroom.showCode?.(), blank: toggleBlank,
+    list: () => list.togglePopover(), notes: () => speaker.open(),
+    present: () => tell("ask", "present"),
+    explore: () => tell("ask", data.exploring ? "back" : "explore"),
   };
   const speaker = makeSpeaker((what) => commands[what]?.());
   // In a talk what one can press is there while the pointer moves, or the keyboard is at it.
@@ -314,9 +374,13 @@ export function mount(tell) {
   root.addEventListener("click", () => { if (data?.presenting && !data.exploring) rest(); });
   /** @type {() => HTMLElement | null} */
   const currentScene = () => scenes.querySelector("[aria-current=true]");
-  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") currentScene()?.focus(); });
-  const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
-    (what) => commands[what]());
+  list.addEventListener("toggle", ({ newState }) => {
+    if (newState === "open") currentScene()?.focus();
+  });
+  const keys = listenToKeys(
+    () => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
+    (what) => commands[what](),
+  );
 
   function paint() {
     current = root;
@@ -329,30 +393,39 @@ export function mount(tell) {
     question.update(data, theme, span);
     say.hidden = data.say.length === 0 || veiled();
     say.replaceChildren(...data.say.map((part) => span(part, theme)));
-    const led = classroom.role === "student" && !classroom.alone && !classroom.over; // the way is the lecturer's
+    // The way is the lecturer's.
+    const led = classroom.role === "student" && !classroom.alone && !classroom.over;
     tools.hidden = led;
     strayed.hidden = !data.strayed || talk || led;
     back.hidden = !data.strayed && !data.exploring;
     explore.hidden = !talk;
     notes.hidden = !data.presenting;
     present.textContent = data.presenting ? "End the talk" : "Present";
-    const alone = classroom.role === "student" && !led; // they may look around; the class is what they leave
+    // They may look around; the class is what they leave.
+    const alone = classroom.role === "student" && !led;
     leave.hidden = data.presenting || alone; // one way out of a talk
     for (const part of [all, present]) part.hidden = alone;
     before.disabled = neighbour(-1) === undefined;
     after.disabled = neighbour(1) === undefined && !veiled() && !ends();
     after.textContent = veiled() ? "Show the answer" : ends() ? "Look around" : "Next →";
-    each(scenes, data.path, () => element("li", {}, element("button", { type: "button" })), ({ firstChild }, place) => {
-      firstChild.textContent = data.titles[place];
-      firstChild.setAttribute("aria-current", String(place === data.at));
-      firstChild.onclick = () => goTo(place);
-    });
+    each(
+      scenes, data.path, () => element("li", {}, element("button", { type: "button" })),
+      ({ firstChild }, place) => {
+        firstChild.textContent = data.titles[place];
+        firstChild.setAttribute("aria-current", String(place === data.at));
+        firstChild.onclick = () => goTo(place);
+      },
+    );
     const asking = veiled() && !data.exploring && !data.strayed;
-    const open = !talk && !asking && neighbour(1) === undefined; // after the last scene one looks around
+    // After the last scene one looks around.
+    const open = !talk && !asking && neighbour(1) === undefined;
     light(open ? "" : data.look, { veiled: asking, alone: talk });
     if (talk && !talked) rest();
     talked = talk;
-    setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
+    setPage({
+      scene: !data.strayed && !data.exploring, asking, presenting: talk,
+      alone: talk && (data.look !== "" || asking),
+    });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
     if (scene !== brought && !data.strayed) {
       const { host } = rootOf(root);
@@ -360,7 +433,10 @@ export function mount(tell) {
       if (asking && SMALL.matches) host.scrollIntoView();
     }
     brought = scene;
-    speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });
+    speaker.tell({
+      ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes),
+      counts: question.counts(data), ask: data.question && asText(data.question.ask),
+    });
   }
 
   return {

@@ -1,4 +1,5 @@
-// One theme for all pictures of a page: palettes.json, light or dark; and the size of the page's type.
+// One theme for all pictures of a page: palettes.json, light or dark; and the size of the page's
+// type.
 
 import { read } from "./loading.js";
 
@@ -9,7 +10,8 @@ import { read } from "./loading.js";
  */
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-const forced = matchMedia("(forced-colors: active)"); // the ground is then the system's, whatever was chosen
+// The ground is then the system's, whatever was chosen.
+const forced = matchMedia("(forced-colors: active)");
 const variables = new CSSStyleSheet(); // every picture adopts this one sheet
 const listeners = new Set();
 /** @type {{ light: Palette, dark: Palette }} */
@@ -83,8 +85,8 @@ export function colourOf(name, palette) {
   return /^#[0-9a-f]{6}$/i.test(name) ? name : palette.text;
 }
 
-// The size of the page's own type, in pixels; asked of the browser only when it may have changed, since it
-// then settles all styles.
+// The size of the page's own type, in pixels; asked of the browser only when it may have changed,
+// since it then settles all styles.
 
 let size = 0, presenting;
 addEventListener("resize", () => { size = 0; });

@@ -9,7 +9,8 @@ import { colourOf } from "./theme.js";
 /** @import { Head } from "./head.js" */
 
 const LOW = 800; // pixels, of a window's height
-const LINES = { low: 2, high: 3 }; // of a long text that are seen; on a telephone its one line slides
+// Of a long text that are seen; on a telephone its one line slides.
+const LINES = { low: 2, high: 3 };
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
 function makeChip(choose, hide) {
@@ -18,8 +19,13 @@ function makeChip(choose, hide) {
     element("button", { type: "button", onclick: choose, onkeydown },
       element("bdi"),
       element("small"),
-      element("span", { class: "track", "aria-hidden": "true" }, element("i"))),
-    element("button", { type: "button", class: "cut", text: "___", "aria-label": "hide", tabindex: "-1", onclick: hide }));
+      element("span", { class: "track", "aria-hidden": "true" }, element("i")),
+    ),
+    element("button", {
+      type: "button", class: "cut", text: "___", "aria-label": "hide", tabindex: "-1",
+      onclick: hide,
+    }),
+  );
 }
 
 // Where to scroll the row so that a chip is in its middle.
@@ -31,7 +37,8 @@ const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => 
 // Whether all of a chip can be seen in its row.
 function isSeen(row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
   const [x, y] = [offsetLeft - row.scrollLeft, offsetTop - row.scrollTop];
-  return y >= -2 && y + offsetHeight <= row.clientHeight + 2 && x >= -2 && x + offsetWidth <= row.clientWidth + 2;
+  return y >= -2 && y + offsetHeight <= row.clientHeight + 2 && x >= -2 &&
+    x + offsetWidth <= row.clientWidth + 2;
 }
 
 /**
@@ -45,11 +52,23 @@ function isSeen(row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
  */
 
 export function mountChips(tell) {
-  const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
-  const hide = element("button", { type: "button", class: "hide", onclick: () => (shown.unhides[at] ? tell("unhide", at) : cut(at)) });
-  const more = element("button", { type: "button", class: "more-tokens", hidden: "", tabindex: "-1", "aria-hidden": "true", onclick: goOn });
-  const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
-  edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
+  const row = element("div", {
+    class: "row", role: "group", "aria-label": "Tokens of the sentence",
+  });
+  const hide = element("button", {
+    type: "button", class: "hide",
+    onclick: () => (shown.unhides[at] ? tell("unhide", at) : cut(at)),
+  });
+  const more = element("button", {
+    type: "button", class: "more-tokens", hidden: "", tabindex: "-1", "aria-hidden": "true",
+    onclick: goOn,
+  });
+  const edit = element("button", {
+    type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )",
+    "aria-label": "Edit the sentence",
+  });
+  edit.onclick = () =>
+    edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   const stop = oneStop(row, "[aria-pressed]");
   /** @type {ChipsData} */
   let shown;
@@ -57,14 +76,23 @@ export function mountChips(tell) {
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
   function choose(token) {
     tell("token", token);
-    if (token !== shown.chosen) row.dispatchEvent(new Event("token-chosen", { bubbles: true, composed: true })); // what it does is then played
+    // What it does is then played.
+    if (token !== shown.chosen) {
+      row.dispatchEvent(new Event("token-chosen", { bubbles: true, composed: true }));
+    }
   }
-  const root = element("section", {}, element("div", { class: "line" }, row, more, hide, edit)), sliding = makeSliding(row);
+  const root = element("section", {}, element("div", { class: "line" }, row, more, hide, edit));
+  const sliding = makeSliding(row);
 
   // The next lines of a long text; after its end, the first.
   function goOn() {
-    const end = row.scrollTop + row.clientHeight >= row.scrollHeight - 2 && row.scrollLeft + row.clientWidth >= row.scrollWidth - 2;
-    row.scrollTo(end ? { top: 0, left: 0 } : { top: row.scrollTop + row.clientHeight, left: row.scrollLeft + row.clientWidth });
+    const end = row.scrollTop + row.clientHeight >= row.scrollHeight - 2 &&
+      row.scrollLeft + row.clientWidth >= row.scrollWidth - 2;
+    row.scrollTo(
+      end
+        ? { top: 0, left: 0 }
+        : { top: row.scrollTop + row.clientHeight, left: row.scrollLeft + row.clientWidth },
+    );
   }
 
   // No line is cut through its letters, and what is out of sight is counted.
@@ -81,7 +109,10 @@ export function mountChips(tell) {
     count();
   }
   function count() {
-    const away = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)].filter((chip) => !isSeen(row, chip)).length;
+    const away =
+      [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)].filter((chip) =>
+        !isSeen(row, chip)
+      ).length;
     more.hidden = !away;
     more.textContent = `+ ${away}`;
     more.title = `${away} more ${away === 1 ? "token" : "tokens"}: a click scrolls on`;
@@ -93,7 +124,10 @@ export function mountChips(tell) {
   // What was hidden last is there again, unless somebody is typing.
   function undo(event) {
     const typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
-    if (typing || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.key !== "z" || !shown.unhides[at]) return;
+    if (
+      typing || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.key !== "z" ||
+      !shown.unhides[at]
+    ) return;
     event.preventDefault();
     tell("unhide", at);
   }
@@ -104,7 +138,9 @@ export function mountChips(tell) {
     const [face, over] = chip.children;
     const [name, share, track] = face.children;
     const isChosen = token === chosen, accent = colourOf(shown.accent, colours);
-    const whole = joins[token] ? shown.texts[shown.texts.findLastIndex((_, other) => other < token && !joins[other])] : "";
+    const whole = joins[token]
+      ? shown.texts[shown.texts.findLastIndex((_, other) => other < token && !joins[other])]
+      : "";
     const further = whole ? `${text}, a further token of the character ${whole}` : text;
     chip.classList.toggle("joins", Boolean(whole));
     chip.classList.toggle("goes-on", Boolean(joins[token + 1]));
@@ -122,33 +158,47 @@ export function mountChips(tell) {
     stretch(track.firstChild, 0, Math.min(1, shares[token] ?? 0));
     track.firstChild.style.background = accent;
   }
-  const why = (token) => `Put [MASK] in the place of “${shown.hides[token]}”: the network then has to guess it`;
+  const why = (token) =>
+    `Put [MASK] in the place of “${shown.hides[token]}”: the network then has to guess it`;
 
   return {
     element: root,
     saves: {
-      rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
+      rows: () => [
+        ["token number", "token", "share"],
+        ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]]),
+      ],
     },
     /** @param {ChipsData} data */
     update(data, theme) {
-      const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(rootOf(root).activeElement);
+      const other = shown && String(shown.texts) !== String(data.texts);
+      const held = row.contains(rootOf(root).activeElement);
       [shown, colours] = [data, theme];
       const { texts, shares, chosen, hides, unhides, asks } = data;
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", shares.length > 0);
       mayBeNamed(texts);
       row.dir = directionOf(texts.join(""));
-      hide.classList.toggle("none", !hides[chosen] && !unhides[chosen]); // it keeps its place: the words do not move
+      // It keeps its place: the words do not move.
+      hide.classList.toggle("none", !hides[chosen] && !unhides[chosen]);
       hide.textContent = unhides[chosen] ? "Unhide" : "Hide";
-      hide.setAttribute("aria-label", unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word");
-      hide.title = unhides[chosen] ? `Put back “${unhides[chosen]}”, which was there ( Ctrl + Z )` : why(chosen);
+      hide.setAttribute(
+        "aria-label", unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word",
+      );
+      hide.title = unhides[chosen]
+        ? `Put back “${unhides[chosen]}”, which was there ( Ctrl + Z )`
+        : why(chosen);
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
-      // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.
-      const there = /** @type {HTMLElement | undefined} */ (row.children[chosen]); // none while a token is chosen that is not shown
+      // In a long text the chosen chip may be out of sight; a person who has scrolled away since is
+      // left alone. None while a token is chosen that is not shown.
+      const there = /** @type {HTMLElement | undefined} */ (row.children[chosen]);
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       stop(chosen);
-      if (other && held && chosen !== at) there?.querySelector("button")?.focus({ preventScroll: true }); // the sentence is another
+      // The sentence is another.
+      if (other && held && chosen !== at) {
+        there?.querySelector("button")?.focus({ preventScroll: true });
+      }
       at = chosen;
       if (other !== false) requestAnimationFrame(fit);
       sliding.look();
@@ -197,13 +247,16 @@ export function mountNeuronCard(tell) {
   return {
     element: element("article", {}, card),
     saves: {
-      rows: () => [["neuron", "token number", "token", "hidden"], ...shown.values.map((value, token) =>
-        [shown.title, token + 1, shown.texts[token], value])],
+      rows: () => [
+        ["neuron", "token number", "token", "hidden"],
+        ...shown.values.map((value, token) => [shown.title, token + 1, shown.texts[token], value]),
+      ],
     },
     /** @param {NeuronCardData} data */
     update(data, theme) {
       shown = data;
-      meet.hidden = Boolean(data.stays) && !data.action; // in a file there is no other page to go to
+      // In a file there is no other page to go to.
+      meet.hidden = Boolean(data.stays) && !data.action;
       meet.textContent = data.action || "Meet this neuron →";
       const largest = Math.max(...data.values.map(Math.abs));
       title.textContent = data.title;
@@ -215,7 +268,9 @@ export function mountNeuronCard(tell) {
         const button = item.firstChild;
         const [name, track, text] = button.children;
         item.className = token === data.token ? "chosen" : "";
-        button.title = data.stays ? `Choose ${data.texts[token]}` : `Show how ${number(value)} comes about`;
+        button.title = data.stays
+          ? `Choose ${data.texts[token]}`
+          : `Show how ${number(value)} comes about`;
         name.textContent = data.texts[token];
         text.textContent = number(value);
         stretch(track.firstChild, 0, largest > 0 ? Math.abs(value) / largest : 0);

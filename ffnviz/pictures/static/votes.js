@@ -1,6 +1,9 @@
 // What people believe: a question that is voted on, and a bet before a trial.
 
-import { countsOf, follows, isRevealed, leads, onClass, reveal, together, vote as sendVote, voteOf as voteInClass, WAITS, waits } from "./classroom_connection.js";
+import {
+  countsOf, follows, isRevealed, leads, onClass, reveal, together, vote as sendVote,
+  voteOf as voteInClass, WAITS, waits,
+} from "./classroom_connection.js";
 import { each, element, oneStop, setText } from "./element.js";
 import { kept } from "./local_storage.js";
 import { stretch } from "./motion.js";
@@ -46,28 +49,49 @@ function keep(answers) {
  */
 
 export function mountVoteQuestion(tell) {
-  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" }), oneOf = oneStop(nav, "button:enabled");
-  const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
-  const did = element("p", { class: "did" }), rows = element("div", { class: "rows" }), seen = element("div", { class: "seen" }, element("h3", { text: "The experiment" }), rows, did);
-  const why = element("p", { class: "why" }), status = element("p", { class: "status", role: "status" });
+  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" });
+  const oneOf = oneStop(nav, "button:enabled");
+  const ask = element("p", { class: "ask" });
+  const options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
+  const did = element("p", { class: "did" });
+  const rows = element("div", { class: "rows" });
+  const seen = element(
+    "div", { class: "seen" }, element("h3", { text: "The experiment" }), rows, did,
+  );
+  const why = element("p", { class: "why" });
+  const status = element("p", { class: "status", role: "status" });
   const further = element("button", { type: "button", onclick: () => tell("lead", true) });
-  const next = element("button", { type: "button", class: "next" }), back = element("button", { type: "button", text: "← Back" });
-  const both = element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen);
+  const next = element("button", { type: "button", class: "next" });
+  const back = element("button", { type: "button", text: "← Back" });
+  const both = element(
+    "div", { class: "both" },
+    element(
+      "div", { class: "own" }, options, status, why,
+      element("div", { class: "buttons" }, back, next, further),
+    ),
+    seen,
+  );
   const summary = element("table", {}), total = element("p", { class: "total" });
-  const gains = element("details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }), total, summary);
+  const gains = element(
+    "details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }),
+    total, summary,
+  );
   /** @type {VoteQuestionData} */
   let data;
   const stop = onClass(() => { if (data) show(); });
 
   const sceneOf = (at, round) => data.scene + 2 * at + round;
   const votesOn = (at, round) => countsOf(sceneOf(at, round));
-  const voteOf = (at, round) => (follows() ? voteInClass(sceneOf(at, round)) : data.votes[at][round]);
+  const voteOf = (at, round) =>
+    (follows() ? voteInClass(sceneOf(at, round)) : data.votes[at][round]);
   const answerOf = (at) => data.answers[at] ?? known.get(at) ?? null;
   const round = () => (data.step === "ask" ? 0 : 1);
 
   function vote(option) {
     if (!follows()) return tell("vote", { round: round(), option });
-    sendVote(sceneOf(data.at, round()), option).catch(({ message }) => { status.textContent = message; });
+    sendVote(sceneOf(data.at, round()), option).catch(({ message }) => {
+      status.textContent = message;
+    });
     show();
   }
 
@@ -86,7 +110,10 @@ export function mountVoteQuestion(tell) {
   }
 
   function showGains() {
-    const found = data.believed.map((words, at) => [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]).filter(([, before, after]) => before !== null && after !== null);
+    const found = data.believed.map((words, at) =>
+      [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]).filter(([, before, after]) =>
+      before !== null && after !== null
+    );
     gains.hidden = data.step !== "why" || found.length === 0;
     if (gains.hidden) return;
     const mean = (which) => sum(found.map((row) => Number(row[which]))) / found.length;
@@ -95,13 +122,26 @@ export function mountVoteQuestion(tell) {
     const shares = `${percent(before)} right before, ${percent(after)} after`;
     total.textContent = `${questions}: ${shares}; gain ${written(all)}.`;
     const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, { text })));
-    summary.replaceChildren(element("thead", {}, line("th", ["often believed", "before", "after", "gain"])),
-      element("tbody", {}, ...found.map(([words, first, second]) => line("td", [words, percent(first), percent(second), written(gain(first, second))]))));
+    summary.replaceChildren(
+      element("thead", {}, line("th", ["often believed", "before", "after", "gain"])),
+      element(
+        "tbody", {},
+        ...found.map(([words, first, second]) =>
+          line("td", [words, percent(first), percent(second), written(gain(first, second))])
+        ),
+      ),
+    );
   }
 
   function said() {
     const { step, at } = data, answer = data.answers[at], vote = voteOf(at, round());
-    if (follows() && step !== "why") return waits("vote", sceneOf(at, round())) ? WAITS : vote === null ? "Your vote counts, without your name." : "Your vote is in; you may change it until the lecturer goes on.";
+    if (follows() && step !== "why") {
+      return waits("vote", sceneOf(at, round()))
+        ? WAITS
+        : vote === null
+        ? "Your vote counts, without your name."
+        : "Your vote is in; you may change it until the lecturer goes on.";
+    }
     if (leads() && step !== "why") {
       const votes = sum(votesOn(at, round()) ?? []);
       return `${votes} ${votes === 1 ? "vote" : "votes"}.`;
@@ -111,16 +151,24 @@ export function mountVoteQuestion(tell) {
     if (answer === null) return "";
     if (leads() || vote === null) return `Right: ${data.options[answer]}.`;
     const first = voteOf(at, 0);
-    return vote === answer ? (first === answer ? "Right, both times." : "Right this time. What changed your mind?") : "Not quite.";
+    return vote === answer
+      ? (first === answer ? "Right, both times." : "Right this time. What changed your mind?")
+      : "Not quite.";
   }
 
   function showButtons() {
     const { at, step, believed } = data, last = at === believed.length - 1;
     next.hidden = follows() || (!leads() && step !== "why") || (step === "why" && last);
-    next.textContent = step === "why" ? "Next question →" : step === "ask" ? "See the experiment →" : "Show the answer →";
-    next.onclick = () => (step === "why" ? go(at + 1, "ask") : go(at, step === "ask" ? "see" : "why"));
+    next.textContent = step === "why"
+      ? "Next question →"
+      : step === "ask"
+      ? "See the experiment →"
+      : "Show the answer →";
+    next.onclick = () =>
+      (step === "why" ? go(at + 1, "ask") : go(at, step === "ask" ? "see" : "why"));
     back.hidden = follows() || (step === "ask" && at === 0);
-    back.onclick = () => (step === "ask" ? go(at - 1, "why") : go(at, step === "why" ? "see" : "ask"));
+    back.onclick = () =>
+      (step === "ask" ? go(at - 1, "why") : go(at, step === "why" ? "see" : "ask"));
     further.hidden = step !== "why" || follows();
     further.textContent = `More: ${data.leads}`;
   }
@@ -128,9 +176,13 @@ export function mountVoteQuestion(tell) {
   function showOptions() {
     const { at, step } = data, open = step !== "why", answer = open ? null : data.answers[at];
     const counted = [0, 1].map((which) => (open ? null : votesOn(at, which)));
-    const state = { right: answer, chosen: voteOf(at, round()), isOpen: open && !leads(), choose: vote };
+    const state = {
+      right: answer, chosen: voteOf(at, round()), isOpen: open && !leads(), choose: vote,
+    };
     drawOptions(options, data.options, makeOption, state, (button, place) => {
-      button.lastChild.textContent = counted.every(Boolean) ? counted.map((each) => each?.[place]).join(" → ") : "";
+      button.lastChild.textContent = counted.every(Boolean)
+        ? counted.map((each) => each?.[place]).join(" → ")
+        : "";
     });
   }
 
@@ -140,7 +192,11 @@ export function mountVoteQuestion(tell) {
     both.classList.toggle("seeing", !seen.hidden);
     if (seen.hidden) return;
     did.replaceChildren(...spans(experiment ? experiment.did : [[data.missing, "plain"]]));
-    const make = () => element("div", { class: "row" }, element("span"), element("b"), element("i", { "aria-hidden": "true" }, element("i")));
+    const make = () =>
+      element(
+        "div", { class: "row" }, element("span"), element("b"),
+        element("i", { "aria-hidden": "true" }, element("i")),
+      );
     each(rows, experiment?.rows ?? [], make, (row, [name, number, part]) => {
       const [label, value, track] = row.children;
       label.textContent = name;
@@ -150,7 +206,10 @@ export function mountVoteQuestion(tell) {
     });
   }
 
-  const spans = (parts) => parts.map(([text, kind]) => element(kind === "typed" ? "bdi" : "span", { class: kind.split("@")[0], text }));
+  const spans = (parts) =>
+    parts.map(([text, kind]) =>
+      element(kind === "typed" ? "bdi" : "span", { class: kind.split("@")[0], text })
+    );
 
   function show() {
     const make = (at) => element("button", { type: "button", onclick: () => go(at, "ask") });
@@ -219,8 +278,8 @@ export function drawOptions(box, options, make, { right, chosen, isOpen, choose 
   });
 }
 
-// A bet before a trial. Alone one's bet stands in the link; in a class bets are counted without names,
-// and shown to all once the lecturer begins.
+// A bet before a trial. Alone one's bet stands in the link; in a class bets are counted without
+// names, and shown to all once the lecturer begins.
 
 /**
  * What `Bet` sends.
@@ -232,7 +291,8 @@ export function drawOptions(box, options, make, { right, chosen, isOpen, choose 
  */
 
 export function mountBet(tell) {
-  const ask = element("span", { class: "ask" }), status = element("span", { class: "status", role: "status" });
+  const ask = element("span", { class: "ask" });
+  const status = element("span", { class: "status", role: "status" });
   const options = element("span", { class: "options", role: "group", "aria-label": "Your bet" });
   /** @type {BetData} */
   let data;
@@ -250,9 +310,17 @@ export function mountBet(tell) {
 
   function said() {
     const bet = own(), counts = countsOf(data.scene);
-    if (data.outcome !== null && closed()) return bet === null ? "" : bet === data.outcome ? "You bet on that." : "You bet otherwise.";
+    if (data.outcome !== null && closed()) {
+      return bet === null ? "" : bet === data.outcome ? "You bet on that." : "You bet otherwise.";
+    }
     if (closed()) return "";
-    if (follows()) return waits("vote", data.scene) ? WAITS : bet === null ? "Your bet counts, without your name." : "Your bet is in; you may change it until the training begins.";
+    if (follows()) {
+      return waits("vote", data.scene)
+        ? WAITS
+        : bet === null
+        ? "Your bet counts, without your name."
+        : "Your bet is in; you may change it until the training begins.";
+    }
     if (!leads()) return "";
     const n = sum(counts ?? []);
     return `${n} ${n === 1 ? "bet" : "bets"} of the class.`;

@@ -8,8 +8,8 @@ import { download } from "./saving.js";
 
 /** @import { Head } from "./head.js" */
 
-// The progress of measurements, which the page sends while they run. Nothing is seen of it: it is shown
-// where their results will stand.
+// The progress of measurements, which the page sends while they run. Nothing is seen of it: it is
+// shown where their results will stand.
 
 /** @typedef {{ share: number, waits: string, left: number | null }} Progress */
 
@@ -18,11 +18,12 @@ const BEGINNING = { share: 0, waits: "", left: null };
 /** @type {Set<[string, (progress: Progress) => void]>} */
 const listeners = new Set(); // [name of a measurement, what shows it]
 /** @type {Map<string, Progress>} */
-let latest = new Map(); // name → its last progress, which may come before there is anything to show it
+// Name → its last progress, which may come before there is anything to show it.
+let latest = new Map();
 
 /**
- * Calls back with the progress of a measurement (left: seconds, or null if nobody knows yet), until the
- * returned function is called.
+ * Calls back with the progress of a measurement (left: seconds, or null if nobody knows yet), until
+ * the returned function is called.
  *
  * @param {string} name
  * @param {(progress: Progress) => void} show
@@ -57,8 +58,8 @@ export function mountProgress() {
   };
 }
 
-// The outline of a card to come, with how far it is and what stops it; without a head a line over the
-// old result, which stays until the new is there.
+// The outline of a card to come, with how far it is and what stops it; without a head a line over
+// the old result, which stays until the new is there.
 
 const FIGURE = { data: [], layout: {} };
 
@@ -79,18 +80,26 @@ function inWords(left) {
  */
 
 export function mountWaiting(tell) {
-  const bar = element("progress", { max: "1" }), words = element("span", { role: "status" }), time = element("span", { class: "time" });
-  const begin = element("button", { type: "button", class: "action", onclick: () => tell("measure", true) });
-  const cancel = element("button", { type: "button", class: "action", text: "Cancel", onclick: () => tell("cancel", true) });
+  const bar = element("progress", { max: "1" });
+  const words = element("span", { role: "status" });
+  const time = element("span", { class: "time" });
+  const begin = element("button", {
+    type: "button", class: "action", onclick: () => tell("measure", true),
+  });
+  const cancel = element("button", {
+    type: "button", class: "action", text: "Cancel", onclick: () => tell("cancel", true),
+  });
   const box = element("div", { class: "box" }, words, bar, time, cancel, begin);
-  const frame = element("div", { class: "frame" }, box), root = element("figure", { class: "waiting" }, frame);
+  const frame = element("div", { class: "frame" }, box);
+  const root = element("figure", { class: "waiting" }, frame);
   /** @type {WaitingData} */
   let shown;
   let stop = () => {};
 
   function say({ share, waits, left }) {
     if (box.hidden) return;
-    const doing = waits || shown.doing, text = [shown.other, shown.busy ? doing : ""].filter(Boolean).join(" ");
+    const doing = waits || shown.doing;
+    const text = [shown.other, shown.busy ? doing : ""].filter(Boolean).join(" ");
     setText(words, text);
     if (share > 0) bar.value = share;
     else bar.removeAttribute("value");
@@ -100,7 +109,9 @@ export function mountWaiting(tell) {
   // As high as the chart that will stand here.
   function fit() {
     if (!shown?.head || !frame.clientWidth) return;
-    const [height, more, fewest] = heightFor({ height: shown.height, figure: FIGURE, shapes: {} }, frame.clientWidth, null, 0, given(root));
+    const [height, more, fewest] = heightFor(
+      { height: shown.height, figure: FIGURE, shapes: {} }, frame.clientWidth, null, 0, given(root),
+    );
     frame.style.height = `${height}px`;
     took(root, more, fewest);
   }
@@ -140,7 +151,8 @@ export function mountWaiting(tell) {
 const RUNNING = "ffnviz-learning"; // in this tab: what of it is lost with the server is said
 const LOST = "This run was lost with the connection to the server. Train again.";
 const BUTTONS = { // status → what can be asked, the first the loudest
-  new: ["train"], waits: ["stop"], runs: ["pause", "stop"], paused: ["go", "step", "train"], ended: ["train"],
+  new: ["train"], waits: ["stop"], runs: ["pause", "stop"], paused: ["go", "step", "train"],
+  ended: ["train"],
 };
 const LABELS = { pause: "Pause", step: "One step", go: "Go on", stop: "Cancel" };
 
@@ -158,15 +170,30 @@ const remember = (key, value) => kept("sessionStorage", RUNNING + key, value ? "
  */
 
 export function mountLearnBar(tell) {
-  const buttons = element("span", { class: "buttons" }), said = element("span", { class: "said", role: "status" });
-  const bar = element("progress", { "aria-label": "Training" }); // before there is anything to replay
-  const slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Back through the training" });
+  const buttons = element("span", { class: "buttons" });
+  const said = element("span", { class: "said", role: "status" });
+  // Before there is anything to replay.
+  const bar = element("progress", { "aria-label": "Training" });
+  const slider = element("input", {
+    type: "range", min: "0", step: "1", "aria-label": "Back through the training",
+  });
   const save = element("button", { type: "button", text: "Save it" });
-  const show = element("button", { type: "button", text: "Show on all pages", onclick: () => tell("ask", "show") });
+  const show = element("button", {
+    type: "button", text: "Show on all pages", onclick: () => tell("ask", "show"),
+  });
   const made = new Map(); // what is asked → its button
   let last = 0, recorded = 0, file = null, waiting = 0, stopped = false;
   for (const ask of ["train", "go", "pause", "step", "stop"]) {
-    made.set(ask, element("button", { type: "button", onclick: () => { stopped = ask === "stop"; tell("ask", ask); } }));
+    made.set(
+      ask,
+      element("button", {
+        type: "button",
+        onclick: () => {
+          stopped = ask === "stop";
+          tell("ask", ask);
+        },
+      }),
+    );
   }
   buttons.append(...made.values());
   save.onclick = () => download(new Blob([file.bytes], { type: "application/zip" }), file.name);
@@ -180,12 +207,18 @@ export function mountLearnBar(tell) {
   return {
     element: root,
     /** @param {LearnBarData} data */
-    update({ status, at, moments, most, said: words, label, why_not: why, file: name, can_show: shows, arrays }) {
+    update(
+      {
+        status, at, moments, most, said: words, label, why_not: why, file: name, can_show: shows,
+        arrays,
+      },
+    ) {
       if (stopped) remember(label, false); // by a hand, which knows it
       const lost = status === "new" && remembered(label);
       if (status === "new") stopped = false;
       else if (!stopped) remember(label, true);
-      const asks = BUTTONS[status], held = [...made.values()].find((button) => button.matches(":focus"));
+      const asks = BUTTONS[status];
+      const held = [...made.values()].find((button) => button.matches(":focus"));
       for (const [ask, button] of made) {
         const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";
         setText(button, text);
@@ -202,7 +235,8 @@ export function mountLearnBar(tell) {
       if (still || at !== last) slider.value = String(at);
       last = at;
       slider.setAttribute("aria-valuetext", words);
-      said.ariaLive = status === "runs" ? "off" : "polite"; // or it would be read out without an end
+      // Or it would be read out without an end.
+      said.ariaLive = status === "runs" ? "off" : "polite";
       said.textContent = lost ? LOST : words || why;
       save.hidden = !name;
       show.hidden = !shows;

@@ -33,8 +33,13 @@ function speak() {
     tick();
   };
 
-  for (const button of document.querySelectorAll("button")) if (button.dataset.act) button.onclick = () => act(button.dataset.act);
-  by("restart").onclick = () => { began = Date.now(); tick(); };
+  for (const button of document.querySelectorAll("button")) {
+    if (button.dataset.act) button.onclick = () => act(button.dataset.act);
+  }
+  by("restart").onclick = () => {
+    began = Date.now();
+    tick();
+  };
   addEventListener("keydown", (event) => {
     if (event.target instanceof HTMLButtonElement && event.key === " ") return;
     const what = KEYS[event.key];
@@ -45,17 +50,25 @@ function speak() {
 
   // Of the planned time each scene has the same share.
   function pace(seconds) {
-    const { path, at, minutes } = scene, n = path.indexOf(at) + 1, each = (60 * minutes) / path.length;
+    const { path, at, minutes } = scene;
+    const n = path.indexOf(at) + 1;
+    const each = (60 * minutes) / path.length;
     if (n === 0) return "";
     const [begins, ends] = [(n - 1) * each, n * each];
-    const late = seconds > ends ? `, ${spelled(seconds - ends)} behind` : seconds < begins ? `, ${spelled(begins - seconds)} ahead` : "";
+    const late = seconds > ends
+      ? `, ${spelled(seconds - ends)} behind`
+      : seconds < begins
+      ? `, ${spelled(begins - seconds)} ahead`
+      : "";
     return ` · this scene ends at ${spelled(ends)}${late}`;
   }
 
   function tick() {
     const now = new Date(), seconds = Math.floor((Date.now() - began) / 1000);
     by("clock").textContent = `${two(now.getHours())}:${two(now.getMinutes())}`;
-    const planned = scene?.minutes ? ` of ${spelled(60 * scene.minutes)} planned${pace(seconds)}` : ", no time planned";
+    const planned = scene?.minutes
+      ? ` of ${spelled(60 * scene.minutes)} planned${pace(seconds)}`
+      : ", no time planned";
     by("time").textContent = `${spelled(seconds)} elapsed${scene ? planned : ""}`;
   }
   setInterval(tick, 1000);
@@ -78,13 +91,16 @@ function review() {
     said.textContent = data.sentences.length
       ? `${unseen} Only you see this window: keep it off the projector.`
       : "No sentence has come yet.";
-    each(list, data.sentences, makeLine, ({ children: [text, button], classList }, { number, text: typed, hidden }) => {
-      text.textContent = typed;
-      classList.toggle("hidden", hidden);
-      button.textContent = hidden ? "Show on the wall" : "Take off the wall";
-      button.setAttribute("aria-label", `${button.textContent}: ${typed}`);
-      button.onclick = () => channel.postMessage({ wall: { number, hidden: !hidden } });
-    });
+    each(
+      list, data.sentences, makeLine,
+      ({ children: [text, button], classList }, { number, text: typed, hidden }) => {
+        text.textContent = typed;
+        classList.toggle("hidden", hidden);
+        button.textContent = hidden ? "Show on the wall" : "Take off the wall";
+        button.setAttribute("aria-label", `${button.textContent}: ${typed}`);
+        button.onclick = () => channel.postMessage({ wall: { number, hidden: !hidden } });
+      },
+    );
   };
 }
 

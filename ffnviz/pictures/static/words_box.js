@@ -18,11 +18,17 @@ const WAIT_MS = 700; // after the last key
  */
 
 export function mount(tell) {
-  const area = element("textarea", { id: "words", rows: "3" }), label = element("label", { for: "words" });
+  const area = element("textarea", { id: "words", rows: "3" });
+  const label = element("label", { for: "words" });
   const reads = element("p", { class: "reads" });
-  const search = element("input", { type: "search", placeholder: "Search", "aria-label": "Search the numbers" });
+  const search = element("input", {
+    type: "search", placeholder: "Search", "aria-label": "Search the numbers",
+  });
   const list = element("div", { class: "choices" }), state = element("p", { role: "status" });
-  const box = element("div", { popover: "auto", class: "box", role: "dialog", "aria-label": "Numbers" }, search, state, list);
+  const box = element(
+    "div", { popover: "auto", class: "box", role: "dialog", "aria-label": "Numbers" }, search,
+    state, list,
+  );
   const insert = element("button", { type: "button", class: "insert", text: "Insert a number" });
   insert.popoverTargetElement = box;
   /** @type {Data} */
@@ -49,16 +55,24 @@ export function mount(tell) {
   }
   function showChoices() {
     const wanted = search.value.trim().toLowerCase();
-    const shown = (data.choices ?? []).filter((each) => each.some((text) => text.toLowerCase().includes(wanted)));
-    state.textContent = data.choices ? (shown.length ? "" : "No number has that name.") : "Computing them for this scene …";
+    const shown = (data.choices ?? []).filter((each) =>
+      each.some((text) => text.toLowerCase().includes(wanted))
+    );
+    state.textContent = data.choices
+      ? (shown.length ? "" : "No number has that name.")
+      : "Computing them for this scene …";
     state.hidden = state.textContent === "";
-    each(list, shown, () => element("button", { type: "button" }, element("b"), element("span"), element("code")), (choice, [name, meaning, now]) => {
-      const [value, what, code] = choice.children;
-      value.textContent = now;
-      what.textContent = meaning;
-      code.textContent = `{${name}}`;
-      choice.onclick = () => put(name);
-    });
+    each(
+      list, shown,
+      () => element("button", { type: "button" }, element("b"), element("span"), element("code")),
+      (choice, [name, meaning, now]) => {
+        const [value, what, code] = choice.children;
+        value.textContent = now;
+        what.textContent = meaning;
+        code.textContent = `{${name}}`;
+        choice.onclick = () => put(name);
+      },
+    );
   }
   search.oninput = showChoices;
   box.ontoggle = ({ newState }) => {
@@ -71,7 +85,9 @@ export function mount(tell) {
   };
 
   return {
-    element: element("div", { class: "words" }, element("div", { class: "line" }, label, insert), area, reads, box),
+    element: element(
+      "div", { class: "words" }, element("div", { class: "line" }, label, insert), area, reads, box,
+    ),
     /** @param {Data} next */
     update(next) {
       const asked = data && !data.choices;
@@ -83,7 +99,11 @@ export function mount(tell) {
         area.value = sent = data.text;
       }
       reads.hidden = data.reads.length === 0;
-      reads.replaceChildren(...data.reads.map(([text, wanted]) => element("span", { class: wanted.split("@")[0], text })));
+      reads.replaceChildren(
+        ...data.reads.map(([text, wanted]) =>
+          element("span", { class: wanted.split("@")[0], text })
+        ),
+      );
       showChoices();
       if (asked && box.matches(":popover-open")) place(box, insert);
     },

@@ -1,6 +1,6 @@
-// What Streamlit's page begins with: patches of what is done in the browser. Each is a function that
-// runs before any code of Streamlit's, unless it is switched off; one that fails stops no other.
-// For: Streamlit 1.64 to 1.67.
+// What Streamlit's page begins with: patches of what is done in the browser. Each is a function
+// that runs before any code of Streamlit's, unless it is switched off; one that fails stops no
+// other. For: Streamlit 1.64 to 1.67.
 
 const PATCHES = {
   // Changes: Streamlit's code is told where its server is.
