@@ -1,13 +1,10 @@
 // Where the boxes of a page stand: each cell, and in it the head and what is below that; each
 // control.
-(() => {
+() => {
   const round = ({ x, y, width, height }) => [x, y, width, height].map(Math.round);
   const boxes = {};
-  for (
-    const cell of document.querySelectorAll(
-      ".sheet .cell, .sheet > .side, .sheet > .below, .st-key-text",
-    )
-  ) {
+  const parts = ".sheet .cell, .sheet > .side, .sheet > .below, .st-key-text";
+  for (const cell of document.querySelectorAll(parts)) {
     const name = cell.dataset.cell ??
       cell.className.split(" ").find((each) => /side|below|st-key/.test(each));
     if (!cell.checkVisibility()) continue;
@@ -29,4 +26,4 @@
     }
   }
   return boxes;
-});
+}

@@ -2,7 +2,7 @@
 // to a column of words, sideways scrolling, small type, and with `parts`, on a laptop or a
 // projector, plots that are too low to read, and in a hall lines of code that wrap. Returns a
 // sentence a fault.
-(({ smallest, parts = false }) => {
+({ smallest, parts = false }) => {
   const NARROWEST = 150, LOWEST = 120, LOWEST_BARS = 55, LAPTOP = 1280, HALL = 1920; // pixels
   const SLACK = 2; // pixels that rounding may make
   const parentOf = (node) =>
@@ -55,11 +55,8 @@
 
   // Whether a box that scrolls shows a part of a line's height: of the page itself the window may.
   function isCutThrough({ top, bottom }, node) {
-    for (
-      let at = parentOf(node);
-      at && !at.matches("[data-testid=stMain], body");
-      at = parentOf(at)
-    ) {
+    const isPage = (at) => at.matches("[data-testid=stMain], body");
+    for (let at = parentOf(node); at && !isPage(at); at = parentOf(at)) {
       if (getComputedStyle(at).overflowY === "visible") continue;
       const box = at.getBoundingClientRect(), inside = (y) => y > box.top + 3 && y < box.bottom - 3;
       if (
@@ -160,4 +157,4 @@
     found.add(`sideways: ${main.scrollWidth} of ${main.clientWidth} px`);
   }
   return [...found];
-});
+}

@@ -107,9 +107,8 @@
     found.add(`share: at first ${say(first)}`);
   }
   for (const rail of document.querySelectorAll('[data-cell="rail"]')) {
-    for (
-      const control of rail.shadowRoot.querySelectorAll("input, select, [role=radio]:first-child")
-    ) {
+    const controls = "input, select, [role=radio]:first-child";
+    for (const control of rail.shadowRoot.querySelectorAll(controls)) {
       if (!isSeen(control)) continue;
       control.scrollIntoView({ block: "nearest" });
       const now = seenShares();

@@ -200,10 +200,8 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
     const traces = {};
     if (tokens.length) {
       for (const id of ids) {
-        const off = (block) =>
-          silenced.filter((neuron) => neuron.network === id && neuron.block === block).map((
-            { index },
-          ) => index);
+        const isOf = (block) => (neuron) => neuron.network === id && neuron.block === block;
+        const off = (block) => silenced.filter(isOf(block)).map(({ index }) => index);
         traces[id] = networks[id].encoder.trace(tokens.map((token) => token.id), off);
       }
     }

@@ -238,9 +238,8 @@ export function makeLive(recorded, told) {
 
   function sayOff(silenced) {
     const labels = Object.fromEntries(recorded.networks.map(({ id, label }) => [id, label]));
-    const names = silenced.map(({ network, block, index }) =>
-      `${block + 1}:${index} (${labels[network]})`
-    ).join(", ");
+    const nameOf = ({ network, block, index }) => `${block + 1}:${index} (${labels[network]})`;
+    const names = silenced.map(nameOf).join(", ");
     const again = element("button", {
       type: "button", text: "Switch all on again", onclick: () => ask({ ...wanted, silenced: [] }),
     });

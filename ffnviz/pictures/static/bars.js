@@ -97,9 +97,8 @@ export function mount(tell) {
     const page = typeSize();
     const n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
     if (!host?.isConnected || !shown || !root.checkVisibility()) return;
-    const lines =
-      new Set([...panels.children].map((panel) => /** @type {HTMLElement} */ (panel).offsetTop))
-        .size || 1;
+    const all = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (panels.children)];
+    const lines = new Set(all.map(({ offsetTop }) => offsetTop)).size || 1;
     const clickable = shown.panels.some(({ ids }) => ids);
     const own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
     const room = roomOf(host), lowest = Math.min(own, LOWEST * page);

@@ -3,7 +3,7 @@
 import { weightsOf } from "./block_lanes.js";
 import { channels, contextOf, putImage } from "./canvas.js";
 import { each, element, oneStop, svgElement } from "./element.js";
-import { grouped, number, percent } from "./numbers.js";
+import { grouped, number, percent, within } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
 // What an attention does on this sentence: arcs over the words for one head, and a map for each.
@@ -176,13 +176,8 @@ function makeStrip(tip) {
   canvas.onpointermove = (event) => {
     const bounds = canvas.getBoundingClientRect();
     const outer = tip.parts[0].parentNode.getBoundingClientRect();
-    const k = Math.max(
-      0,
-      Math.min(
-        values.length - 1,
-        Math.floor(((event.clientX - bounds.left) / bounds.width) * values.length),
-      ),
-    );
+    const at = Math.floor(((event.clientX - bounds.left) / bounds.width) * values.length);
+    const k = within(at, 0, values.length - 1);
     tip.show(
       (own, all) => ({
         left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)),

@@ -143,12 +143,14 @@ function makeStation(tip, choose) {
     part.onclick = (event) => choose(station.name, tokenAt(event));
     part.onpointermove = (event) => {
       const token = tokenAt(event), outer = tip.parts[0].parentNode.getBoundingClientRect();
-      tip.show((own, all) => ({
+      const place = (own, all) => ({
         left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)),
         top: event.clientY - outer.top + 16,
-      }), [
+      });
+      const norm = number(shown.arrays[`norms.${station.name}`][token]);
+      tip.show(place, [
         element("bdi", { text: shown.words[token] }), ` · ${station.title}: norm `,
-        element("b", { text: number(shown.arrays[`norms.${station.name}`][token]) }),
+        element("b", { text: norm }),
       ], false);
     };
     part.onpointerleave = () => tip.hide();
@@ -391,12 +393,9 @@ export function mount(tell) {
     const layout = layOut(shown.stations, shown.words.length, width, lanes, typeSize());
     root.classList.toggle("narrow", layout.narrow);
     root.classList.toggle("tight", layout.tight);
-    for (
-      const [name, pixels] of [["--type", layout.type], ["--caption", layout.caption], [
-        "--note", layout.note - 2,
-      ]]
-    ) {
-      root.style.setProperty(name, `${pixels}px`);
+    const sizes = { type: layout.type, caption: layout.caption, note: layout.note - 2 };
+    for (const [name, pixels] of Object.entries(sizes)) {
+      root.style.setProperty(`--${name}`, `${pixels}px`);
     }
     flow.style.height = `${layout.height}px`;
     svg.setAttribute("width", layout.width);

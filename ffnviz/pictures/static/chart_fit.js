@@ -202,9 +202,8 @@ function sizeBars(data, layout) {
 // The names of lying bars are all there, as large as their lines allow.
 function sizeNames(data, layout, smallest) {
   const { t, b } = layout.margin, inside = layout.height - t - b;
-  for (
-    const trace of data.filter(({ type, orientation }) => type === "bar" && orientation === "h")
-  ) {
+  const lying = data.filter(({ type, orientation }) => type === "bar" && orientation === "h");
+  for (const trace of lying) {
     const axis = downAxis(trace, layout), names = axis?.categoryarray?.length ?? 0;
     if (!names || axis.showticklabels === false || axis.type === "log") continue;
     const size = axis.tickfont?.size ?? layout.font.size;

@@ -108,10 +108,10 @@ const STEPS = {
  *   that Tab comes to, unless one has the focus
  */
 export function oneStop(group, selector = "button") {
-  const buttons = () =>
-    [.../** @type {NodeListOf<HTMLElement>} */ (group.querySelectorAll(selector))].filter((
-      button,
-    ) => !button.closest("[hidden]"));
+  const buttons = () => {
+    const all = /** @type {NodeListOf<HTMLElement>} */ (group.querySelectorAll(selector));
+    return [...all].filter((button) => !button.closest("[hidden]"));
+  };
   /** @type {HTMLElement | null} */
   let stop = null;
 

@@ -232,9 +232,8 @@ export function run(weights, relu) {
 }
 
 function verdict(weights, relu, results) {
-  const right =
-    results.filter(([, , , , y], at) => Math.abs(y - (INPUTS[at][0] ^ INPUTS[at][1])) < NEAR)
-      .length;
+  const isRight = ([, , , , y], at) => Math.abs(y - (INPUTS[at][0] ^ INPUTS[at][1])) < NEAR;
+  const right = results.filter(isRight).length;
   if (right === 4 && weights.every((weight, at) => weight === KNOWN[at])) {
     return "All four right: y = ReLU(a + b) − 2 · ReLU(a + b − 1).";
   }

@@ -409,9 +409,8 @@ export function fillWindow(rows, side, below) {
     // The rows hold these cells now, and the side something else if `atSide` is another.
     update(hosts, atSide) {
       contents = atSide;
-      const names = hosts.map(({ dataset: { cell, kind } }) => `${cell} ${kind}`).filter((name) =>
-        !name.startsWith("waiting-")
-      ).join();
+      const all = hosts.map(({ dataset: { cell, kind } }) => `${cell} ${kind}`);
+      const names = all.filter((name) => !name.startsWith("waiting-")).join();
       if (names !== standing) kept = last = null;
       else if (!asked && ofHeight(rows).every(({ dataset }) => "grown" in dataset)) kept ??= last;
       standing = names;

@@ -63,11 +63,8 @@ export function unpack(bytes) {
   const arrays = {};
   /** @type {Record<string, number[]>} */
   const shapes = {};
-  for (
-    const [name, { dtype, shape, offset, kept }] of Object.entries(
-      /** @type {Record<string, Packed>} */ (header.arrays),
-    )
-  ) {
+  const packed = /** @type {Record<string, Packed>} */ (header.arrays);
+  for (const [name, { dtype, shape, offset, kept }] of Object.entries(packed)) {
     const size = shape.reduce((a, b) => a * b, 1);
     const start = 4 + length + offset;
     shapes[name] = shape;

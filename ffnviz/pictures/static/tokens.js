@@ -109,10 +109,8 @@ export function mountChips(tell) {
     count();
   }
   function count() {
-    const away =
-      [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)].filter((chip) =>
-        !isSeen(row, chip)
-      ).length;
+    const chips = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)];
+    const away = chips.filter((chip) => !isSeen(row, chip)).length;
     more.hidden = !away;
     more.textContent = `+ ${away}`;
     more.title = `${away} more ${away === 1 ? "token" : "tokens"}: a click scrolls on`;

@@ -110,17 +110,15 @@ export function mountVoteQuestion(tell) {
   }
 
   function showGains() {
-    const found = data.believed.map((words, at) =>
-      [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]).filter(([, before, after]) =>
-      before !== null && after !== null
-    );
+    const all = data.believed.map((words, at) => [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]);
+    const found = all.filter(([, before, after]) => before !== null && after !== null);
     gains.hidden = data.step !== "why" || found.length === 0;
     if (gains.hidden) return;
     const mean = (which) => sum(found.map((row) => Number(row[which]))) / found.length;
-    const [before, after] = [mean(1), mean(2)], all = gain(before, after);
+    const [before, after] = [mean(1), mean(2)];
     const questions = `${found.length} ${found.length === 1 ? "question" : "questions"}`;
     const shares = `${percent(before)} right before, ${percent(after)} after`;
-    total.textContent = `${questions}: ${shares}; gain ${written(all)}.`;
+    total.textContent = `${questions}: ${shares}; gain ${written(gain(before, after))}.`;
     const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, { text })));
     summary.replaceChildren(
       element("thead", {}, line("th", ["often believed", "before", "after", "gain"])),
