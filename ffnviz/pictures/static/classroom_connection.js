@@ -86,8 +86,8 @@ export const WAITS = "No connection. It is sent as soon as there is one.";
  */
 export const waits = (what, number = "") => unsent.has(`${what} ${number}`);
 
-/** @type {Map<string, Promise<void>>} */
 // Of each kind, what was sent last: two on their way at once may overtake each other.
+/** @type {Map<string, Promise<void>>} */
 const underWay = new Map();
 
 /**
@@ -230,7 +230,7 @@ async function listen(controller) {
   if (!answer.ok) {
     const { why, stale } = await answer.json().catch(() => ({}));
     if (stale) sessionStorage.removeItem(KEPT);
-    // Else the page has another already.
+    // If it is not the one that was used, the page has another already.
     classroom.stale = Boolean(stale) && used.ticket === given.ticket;
     if (classroom.stale) classroom.removals += 1;
     classroom.problem = stale ? "" : why ?? `The server answered ${answer.status}.`;

@@ -39,8 +39,10 @@ function inLines(text, width, font) {
 export function heading(title, width, family, theme) {
   const parts = [];
   let top = EDGE / 2;
-  const below = about().map((text) => [text, SMALL, theme.muted, 400]);
-  for (const [text, { size, line }, colour, weight] of [[title, TITLE, theme.text, 500], ...below]) {
+  const lines = [
+    [title, TITLE, theme.text, 500], ...about().map((text) => [text, SMALL, theme.muted, 400]),
+  ];
+  for (const [text, { size, line }, colour, weight] of lines) {
     for (const words of inLines(text, width - 2 * EDGE, `${weight} ${size}px ${family}`)) {
       top += line;
       parts.push(

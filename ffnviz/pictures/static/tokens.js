@@ -189,7 +189,7 @@ export function mountChips(tell) {
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is
-      // left alone. None while a token is chosen that is not shown.
+      // left alone. There is none while a token is chosen that is not shown.
       const there = /** @type {HTMLElement | undefined} */ (row.children[chosen]);
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       stop(chosen);

@@ -110,7 +110,8 @@ export function mountVoteQuestion(tell) {
   }
 
   function showGains() {
-    const all = data.believed.map((words, at) => [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]);
+    const all = data.believed.map((words, at) =>
+      [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]);
     const found = all.filter(([, before, after]) => before !== null && after !== null);
     gains.hidden = data.step !== "why" || found.length === 0;
     if (gains.hidden) return;

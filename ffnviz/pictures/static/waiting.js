@@ -17,8 +17,8 @@ import { download } from "./saving.js";
 const BEGINNING = { share: 0, waits: "", left: null };
 /** @type {Set<[string, (progress: Progress) => void]>} */
 const listeners = new Set(); // [name of a measurement, what shows it]
-/** @type {Map<string, Progress>} */
 // Name → its last progress, which may come before there is anything to show it.
+/** @type {Map<string, Progress>} */
 let latest = new Map();
 
 /**
@@ -235,7 +235,7 @@ export function mountLearnBar(tell) {
       if (still || at !== last) slider.value = String(at);
       last = at;
       slider.setAttribute("aria-valuetext", words);
-      // Or it would be read out without an end.
+      // Else it would be read out without an end.
       said.ariaLive = status === "runs" ? "off" : "polite";
       said.textContent = lost ? LOST : words || why;
       save.hidden = !name;
