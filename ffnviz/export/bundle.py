@@ -33,8 +33,9 @@ _MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _BLOCK = r"/\*\*(?:(?!\*/).)*\*/"
 # Lines of their own, and types within an expression.
 _COMMENT = re.compile(rf"^ *//[^\n]*\n|^ *{_BLOCK}\n|{_BLOCK} ", re.MULTILINE | re.DOTALL)
-# Behind code, without a quote that could make it part of a text; and what stands before code.
-_REMARK = re.compile(r"(?<=[;,{}()\]:])[ \t]+// [^'\"`\n]*$", re.MULTILINE)
+# Behind code, without a quote that could make it part of a text (an apostrophe within a word makes
+# none); and what stands before code.
+_REMARK = re.compile(r"(?<=[;,{}()\]:])[ \t]+// (?:[^'\"`\n]|(?<=\w)'(?=\w))*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+|^\n", re.MULTILINE)
 # The end of a line that says nothing to a browser, where no remark can be.
 _LINE_END = re.compile(r"^((?:(?!//).)*)(?:(?<=[;,(\[{])\n|\n(?=[)\]}]))", re.MULTILINE)

@@ -38,7 +38,7 @@ def test_a_page_gets_all_pictures_and_a_picture_what_it_reads() -> None:
 
 def test_remarks_stay_at_home_and_what_is_not_understood_is_refused() -> None:
     source = """// All of it.
-const at = "https://a"; // where
+const at = "https://a"; // where it's kept
 if (at) {
 
   go("// no remark", 1); // "quoted", so it stays
