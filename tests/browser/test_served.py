@@ -77,7 +77,7 @@ def test_scripts_that_a_first_visit_leaves_for_later_are_asked_for_until_they_co
     page.unroute("**/more_pictures.*")
     with page.expect_response("**/more_pictures.*"):
         page.get_by_role("link", name="Learn").click()
-    expect(page.locator("[data-cell=learn-bar] .said")).to_be_visible()
+    expect(page.locator("[data-cell=learn-bar] .buttons")).to_be_visible()
     expect(page.get_by_text("This picture could not be drawn")).to_have_count(0)
 
 
