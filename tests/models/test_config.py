@@ -104,7 +104,9 @@ def test_packages_are_named_as_the_installed_metadata_has_them(extra: str, packa
     assert "ffnviz" not in said
 
 
-def test_metadata_is_read_in_any_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metadata_is_read_in_any_spelling_or_else_the_checkout_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lines = ["torch>=2", "a>=1,<2; extra == 'hf'", 'b[c]==3 ; python_version > "3" and extra=="hf"']
     monkeypatch.setattr(models_config, "requires", lambda _: lines)
     assert install("hf") == "pip install 'a>=1,<2' 'b[c]==3'"

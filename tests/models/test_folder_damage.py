@@ -105,7 +105,12 @@ WRONG_VALUES: list[tuple[str, Callable[[Any], Any], str, str]] = [
     (TOKENIZER, last_entry(299_999), TOKENIZER, ""),  # beyond the embedding
     *(
         (COUNTS, lambda _, counts=counts: counts, COUNTS, "300 counts")
-        for counts in ({}, [1] * 299, *([1] * 299 + [odd] for odd in (-1, 0.5, True, "1", 10**30)))
+        for counts in (
+            {},
+            [1] * 299,
+            [1] * 301,
+            *([1] * 299 + [odd] for odd in (-1, 0.5, True, "1", 10**30)),
+        )
     ),
 ]
 

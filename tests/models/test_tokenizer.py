@@ -147,6 +147,13 @@ def test_what_only_looks_like_mask_is_text(tokenizer: Tokenizer) -> None:
     assert [token.text for token in within if token.id == tokenizer.mask_id] == ["[MASK]"]
 
 
+@pytest.mark.parametrize("character", ["😀", "é"])
+def test_a_character_of_several_tokens_is_its_firsts(tokenizer: Tokenizer, character: str) -> None:
+    pieces = [token.text for token in tokenizer.encode(f"the{character} cat").tokens]
+    others = [""] * (len(character.encode()) - 1)
+    assert pieces[: 2 + len(others)] == ["the", character, *others]
+
+
 def test_the_vocabulary_holds_mask_all_bytes_and_words(tokenizer: Tokenizer) -> None:
     assert (tokenizer.mask_id, tokenizer.vocab_size) == (0, 300)
     words = [tokenizer.word(i) for i in range(300)]

@@ -98,14 +98,14 @@ def pytorchs_decoder(block: DecoderBlock, config: EncoderConfig) -> nn.Transform
     ).to(block.ffn.expand.weight.dtype)  # fmt: skip
     cross = block.cross
     query, memory = cross.project_query, cross.project_memory
-    for theirs_, weight, bias, out in (
+    for attention, weight, bias, out in (
         (layer.self_attn, block.attention.project_in.weight, block.attention.project_in.bias,
          block.attention.project_out),
         (layer.multihead_attn, torch.cat([query.weight, memory.weight]),
          torch.cat([query.bias, memory.bias]), cross.project_out),
     ):  # fmt: skip
-        theirs_.in_proj_weight, theirs_.in_proj_bias = nn.Parameter(weight), nn.Parameter(bias)
-        theirs_.out_proj.load_state_dict(out.state_dict())
+        attention.in_proj_weight, attention.in_proj_bias = nn.Parameter(weight), nn.Parameter(bias)
+        attention.out_proj.load_state_dict(out.state_dict())
     layer.linear1, layer.linear2 = block.ffn.expand, block.ffn.compress
     layer.norm1, layer.norm3 = block.attention_norm, block.ffn_norm
     layer.norm2 = copy.deepcopy(block.cross_norm)  # one module has one hook, and may be norm1's
@@ -121,8 +121,14 @@ def test_each_station_of_the_decoder_is_pytorchs_layers(tokenizer: Tokenizer) ->
     for number in range(2):
         layer = pytorchs_decoder(decoder.borrowed_decoder(model, number), model.encoder.config)
         lender = model.encoder.blocks[number]
-        assert torch.equal(layer.multihead_attn.in_proj_weight, lender.attention.project_in.weight)
-        assert torch.equal(layer.multihead_attn.in_proj_bias, lender.attention.project_in.bias)
+        for part, lent in (
+            (layer.self_attn, lender.attention), (layer.multihead_attn, lender.attention),
+            (layer.linear1, lender.ffn.expand), (layer.linear2, lender.ffn.compress),
+            (layer.norm1, lender.attention_norm), (layer.norm2, lender.attention_norm),
+            (layer.norm3, lender.ffn_norm),
+        ):  # fmt: skip
+            weights = zip(part.parameters(), lent.parameters(), strict=True)
+            assert all(torch.equal(one, other) for one, other in weights)
         names = {"attention": "self_attn", "cross": "multihead_attn", "ffn": "linear2"}
         names |= {f"norm{place}": f"norm{place}" for place in (1, 2, 3)}
         with watched(layer, tuple(names.values())) as inside, torch.no_grad():

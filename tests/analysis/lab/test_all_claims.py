@@ -158,7 +158,9 @@ def quickly(experiment: Experiment, tried: Subject) -> Result:
     return experiment.measure(tried, lambda _: None)
 
 
-def test_many_get_what_one_gets(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_at_once_get_what_one_gets(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fitting, "STEPS", 8)
     tried, kept = subject(model_folder), dict[str, Any]()
 

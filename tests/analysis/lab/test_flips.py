@@ -161,7 +161,9 @@ def heard(folder: Path, breaks: Callable[[Encoder], None] | None = None) -> infl
     return influence.input_influence(subject(folder, breaks), length=8)
 
 
-def test_who_hears_whom_turns(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_hears_whom_turns_where_the_network_is_broken(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     findings = heard(model_folder).findings
     assert {each.verdict for each in findings if "gradient" not in each.claim} == {HOLDS}
     assert finding(heard(model_folder, PEEKING), "FFN:").verdict is FAILS

@@ -19,7 +19,7 @@ from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.parts.neurons.activations import holm, hypergeometric_tail, tag_counts
 from ffnviz.parts.neurons.arithmetic import logit, output_component, pre_activation
-from ffnviz.parts.neurons.compare import pairs
+from ffnviz.parts.neurons.compare import compare, pairs
 from ffnviz.parts.neurons.name import probe_inputs, score_tag, score_words, word_values
 from ffnviz.parts.neurons.writes import attention_memory, ffn_memory, keys_moved
 from tests.analysis.networks import ours, small_model
@@ -84,6 +84,14 @@ def test_all_that_is_written_adds_up_to_the_traces_output(tokenizer: Tokenizer, 
             torch.testing.assert_close(attention.match.softmax(dim=-1), attention.weight)
 
 
+def test_the_strongest_change_the_output_most(tokenizer: Tokenizer) -> None:
+    model = ours(tokenizer)
+    found = attention_memory(model, model.trace("The cat sat on the mat."), 0, 2)
+    lengths = found.written.norm(dim=-1)
+    strongest = [float(lengths[head, token]) for head, token in found.strongest(3)]
+    assert strongest == lengths.flatten().sort(descending=True).values[:3].tolist()
+
+
 def test_another_word_moves_attentions_key_and_no_key_of_the_ffn() -> None:
     model = load("relu")
     one, two = (model.trace(f"The {word} sat on the mat.") for word in ("cat", "dog"))
@@ -126,6 +134,17 @@ def test_pairs_go_forward_and_use_no_token_twice(one: list[int], two: list[int])
     found = pairs(one, two)
     assert (np.diff(found, axis=0) > 0).all()
     assert all(a < len(one) and b < len(two) for a, b in found)
+
+
+def test_the_neurons_that_differ_most_are_found(model: Model) -> None:
+    first, second = model.trace("The cat is"), model.trace("The door is")
+    found = compare(first, second, block=1, k=5)
+    a = first.blocks[1].ffn.hidden.numpy()[found.pairs[:, 0]]
+    b = second.blocks[1].ffn.hidden.numpy()[found.pairs[:, 1]]
+    assert found.neurons.tolist() == np.argsort(-np.abs(b - a).max(axis=0))[:5].tolist()
+    np.testing.assert_array_equal(found.difference, (b - a)[:, found.neurons])
+    on_one = compare(first, second, block=1, k=3, pair=0)
+    assert on_one.neurons.tolist() == np.argsort(-np.abs(b - a)[0])[:3].tolist()
 
 
 def values_by_hand(model: Model, block: int, neuron: int) -> list[list[tuple[str, float]]]:

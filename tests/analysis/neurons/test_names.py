@@ -120,6 +120,7 @@ def test_any_text_gives_names_or_says_why_not(text: str) -> None:
         (["relu", 2, -1, "x"], "neuron is -1; it must be from 0 to 2047"),
         (["relu", 2, 2_048, "x"], "neuron is 2048"),
         (["relu", 2, 10**400, "x"], "neuron is 1000"),
+        (["relu", 2, 5.0, "x"], "neuron is 5.0"),
         (["relu", 2, True, "x"], "neuron is True"),
         (["relu", 2, "5", "x"], "neuron is '5'"),
         (["relu", [2], 5, "x"], "block is [2]"),
@@ -131,6 +132,7 @@ def test_any_text_gives_names_or_says_why_not(text: str) -> None:
         (["relu", 2, 5, "x", "", "", "", "", ""], "a name has twin, block, neuron, name"),
         ({"twin": "relu", "block": 1, "neuron": 0}, "a name has twin, block, neuron, name"),
         (dict.fromkeys(("twin", "block", "neuron", "name", "of"), 1), "a name has twin, block"),
+        ("relu", "a name has twin, block, neuron, name"),  # four letters are no four fields
         (None, "a name has twin, block, neuron, name"),
     ],
 )
@@ -262,6 +264,7 @@ def test_a_line_of_an_export_is_read_as_it_is(tmp_path: Path) -> None:
         (lines(ROW | {"description": ""}), "it has no description"),
         (lines(ROW | {"description": ["x"]}), "its description is not a text"),
         (lines({"description": "x"}), "it has no layer and no index"),
+        (lines(ROW | {"index": "-3"}), "its index is not the number"),
         (lines(ROW | {"index": "٣"}), "its index is not the number"),
         (lines(ROW | {"index": 1.5}), "its index is not the number"),
         (lines(ROW | {"index": "9" * 5_000}), "its index is not the number"),

@@ -182,9 +182,10 @@ def _rotary_of_another_width() -> Any:
     return T.DeepseekV3ForCausalLM(config)
 
 
+NO_WORDS = "transformers finds no table of word vectors in a "
 UNLIKE_MOST: dict[str, tuple[Callable[[], Any], str]] = {
-    "ViT": (lambda: T.ViTModel(T.ViTConfig(**VISION)), "no table of word vectors in a ViT"),
-    "Canine": (lambda: T.CanineModel(T.CanineConfig(**SIZES)), "no table of word vectors in a Can"),
+    "ViT": (lambda: T.ViTModel(T.ViTConfig(**VISION)), f"{NO_WORDS}ViT"),
+    "Canine": (lambda: T.CanineModel(T.CanineConfig(**SIZES)), f"{NO_WORDS}Canine"),
     "one token": (lambda: _gpt2(n_positions=1), "too few tokens at once for a text of two words"),
     "no block": (lambda: _gpt2(n_layer=0), "gives it 0 blocks, so there is no FFN to show"),
     "blocks that no hook sees": (
