@@ -158,6 +158,17 @@ def test_only_the_seed_makes_a_difference_and_not_the_chance_of_the_process() ->
             assert not torch.isclose(tensor, other[name], atol=1e-9).all(), name
 
 
+@BOTH_NORMS
+def test_matrices_start_near_zero_and_norms_start_as_norms(norm: str) -> None:
+    for name, tensor in weights(norm=norm).items():
+        if tensor.ndim > 1:
+            assert tensor.std().item() == pytest.approx(0.02, rel=0.1), name
+            assert abs(tensor.mean().item()) < 0.002, name
+        else:
+            is_gain = "norm" in name and name.endswith("weight")
+            assert (tensor == float(is_gain)).all(), name
+
+
 def seeded_alone(config: EncoderConfig, seed: int) -> dict[str, torch.Tensor]:
     """As the twins' training began: a seeded process that draws each layer's weights twice."""
 

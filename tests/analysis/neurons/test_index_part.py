@@ -123,6 +123,19 @@ def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
             np.testing.assert_array_equal(block.sketch[neuron], drawn[on].sum(axis=0, dtype=int))
 
 
+def test_of_equal_values_the_earlier_text_is_kept() -> None:
+    def counted_alone(rows: range) -> counting.IndexPart:
+        tagged, classes = torch.zeros(len(rows), TAGS), torch.zeros(len(rows), 1).long()
+        batch = batch_of(np.array(rows), tagged, classes)
+        return counted(batch, [torch.ones(len(rows), 1, D_FF)], 0.0, nothing(1))
+
+    n = 2 * counting.EXAMPLES
+    whole = counted_alone(range(n))
+    assert whole.blocks[0].places[:, 0].tolist() == list(range(counting.EXAMPLES))
+    odd, even = counted_alone(range(1, n, 2)), counted_alone(range(0, n, 2))
+    assert same(counting.merge(odd, even), whole)
+
+
 @pytest.fixture(scope="module")
 def model(tokenizer: Tokenizer) -> Model:
     return small_model(tokenizer, "pre", "gelu")
