@@ -129,15 +129,20 @@ def test_it_wakes_at_what_is_like_it_and_lifts_its_word_most(tokenizer: Tokenize
     assert float(lift(near).max()) <= float(lift(own)) * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("phi", ["relu", "tanh"])  # tanh goes below zero and is awake there, too
-def test_the_spread_is_that_of_the_larger_network(tokenizer: Tokenizer, phi: str) -> None:
+@pytest.mark.parametrize(("phi", "choosiness"), [("relu", 0.2), ("tanh", 0.5)])
+def test_the_spread_is_that_of_the_larger_network(
+    tokenizer: Tokenizer, phi: str, choosiness: float
+) -> None:
     model = ours(tokenizer, activation=phi)
-    planted = plant(model, model.trace(TEXT), 0, TOKEN, WORD, strength=3.0, choosiness=0.2)
+    planted = plant(model, model.trace(TEXT), 0, TOKEN, WORD, 3.0, choosiness)
     larger = with_one_neuron_more(model, 0, planted)
     passes = [larger.run(batch.ids) for batch in masked_batches(model, PROBES)]
-    sizes = torch.cat([each.blocks[0].ffn.hidden[..., -1].abs().flatten() for each in passes])
+    values = torch.cat([each.blocks[0].ffn.hidden[..., -1].flatten() for each in passes])
+    sizes = values.abs()
     middle = len(sizes) // 2
     threshold = float(sizes.sort().values[middle - 1 : middle + 1].mean())  # half are awake
+    assert (values > threshold).any()
+    assert (values < -threshold).any() == (phi == "tanh"), "it is awake below zero, too"
     shares: list[float] = []
     found = spread(model, PROBES, 0, planted, threshold, shares.append)
     assert spread(model, PROBES, 0, planted, threshold).awake == found.awake
