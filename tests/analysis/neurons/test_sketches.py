@@ -92,6 +92,17 @@ def test_however_tokens_come_the_sketch_is_the_exact_product(n: int, ends: list[
     np.testing.assert_array_equal(sketched(fires, drawn, ends), exact)
 
 
+def test_looking_in_between_changes_nothing() -> None:
+    fires, drawn = tokens(2 * partners.WAITING)
+    made = partners.Sketching(D_FF, CPU)
+    for start in range(0, len(fires), 50):
+        rows = slice(start, start + 50)
+        made.add(torch.from_numpy(fires[rows]), partners.Signs(torch.from_numpy(drawn[rows])))
+        so_far = fires[: rows.stop].T.astype(int) @ drawn[: rows.stop].astype(int)
+        np.testing.assert_array_equal(made.total().numpy(), so_far)
+        np.testing.assert_array_equal(made.total().numpy(), so_far)
+
+
 def test_the_largest_sums_are_exact_and_of_too_many_neurons_nothing_is_kept() -> None:
     n = 3 * partners.WAITING + 7
     for sign in (-1, 1):
