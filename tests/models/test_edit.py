@@ -88,7 +88,8 @@ def test_edits_are_made_one_after_the_other_and_all_else_stays_to_the_bit(model:
     assert changed.blocks[0].ffn.hidden[1, 4] == 0
     before, after = trace.blocks[0].ffn.pre_activation, changed.blocks[0].ffn.pre_activation
     assert torch.equal(before, after)
-    for nothing in ([], [Edit(0, [], scale=0.0)]):
+    nowhere = Edit(0, scale=0.0, tokens=[False] * N_TOKENS)
+    for nothing in ([], [Edit(0, [], scale=0.0)], [nowhere]):
         assert torch.equal(model.trace(TEXT, edits=nothing).logits, trace.logits)
     # Blocks and tokens count from the end, too, as in Python.
     last = model.trace(TEXT, Edit(-1, [0], value=3.0, tokens=[-1]))
