@@ -148,7 +148,9 @@ def test_what_only_looks_like_mask_is_text(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("character", ["😀", "é"])
-def test_a_character_of_several_tokens_is_its_firsts(tokenizer: Tokenizer, character: str) -> None:
+def test_of_several_tokens_of_a_character_the_first_has_it(
+    tokenizer: Tokenizer, character: str
+) -> None:
     pieces = [token.text for token in tokenizer.encode(f"the{character} cat").tokens]
     others = [""] * (len(character.encode()) - 1)
     assert pieces[: 2 + len(others)] == ["the", character, *others]
