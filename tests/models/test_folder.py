@@ -88,8 +88,9 @@ def test_a_disk_that_is_full_at_any_moment_leaves_the_old_model_whole(
     place, new = tmp_path / "model", initial_encoder(tiny_encoder.config, seed=2)
     for at in itertools.count(1):
         write_folder(place, tiny_encoder, tokenizer, [1] * 300, lambda _: TEXTS)
-        old, failed = content(place), None
+        old = content(place)
         assert sorted(old) == sorted([*FILES, *TEXTS])
+        failed: OSError | None = None
         with broken(at, full_disk) as calls:
             try:
                 write_folder(place, new, tokenizer, [2] * 300)
