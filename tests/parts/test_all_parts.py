@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ffnviz.analysis.needs import Capability
 from ffnviz.app.catalog import build_catalog
 from ffnviz.app.page_controls import block_map
 from ffnviz.lecture.lecture import PICTURES as NOTES
@@ -13,7 +15,7 @@ from ffnviz.models.encoder.model import load
 from ffnviz.parts import PAGES
 from ffnviz.parts.block import block_view
 from ffnviz.parts.journey.ffn import DOORS
-from ffnviz.parts.part import Page
+from ffnviz.parts.part import Page, View, part_of_views
 from ffnviz.parts.places import (
     EVERYWHERE,
     MOVED,
@@ -24,14 +26,16 @@ from ffnviz.parts.places import (
     parts_at,
     pictures_of,
 )
-from ffnviz.parts.sheet import Measurement, Row, Soon
+from ffnviz.parts.sheet import Measurement, Row, Sheet, Soon, cells_of, resolved, row
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenPage
+from ffnviz.state.run import Run
 from ffnviz.state.run_factory import CACHE, make_run
-from ffnviz.state.settings import Values
+from ffnviz.state.settings import Values, count_setting
 from ffnviz.state.state import from_url
 from tests.parts.sentence_cost import LIMITS, sentence_cost
-from tests.parts.sheets import drawn
+from tests.parts.sheets import drawn, words
 from tests.parts.visits import opened
 from tests.pictures.schema import checked
 from tests.run_factory import run_of
@@ -103,6 +107,7 @@ def test_every_part_speaks_of_any_sentence_and_takes_no_garbage(
         if page == "vocabulary":
             shares = [float(share) for share in re.findall(r"(-?[\d.]+)%", sentence)]
             assert all(0 <= share <= 100 for share in shares)
+    assert cells
     for cell in cells:
         if cell.picture == "chart":
             checked(with_arrays(cell.data["figure"], cell.arrays))  # plotly's schema allows it
@@ -209,6 +214,42 @@ def test_each_station_of_the_block_has_doors_to_parts_by_their_titles() -> None:
             assert cell.events["door"](asked) == OpenPage(page, name)
     assert cell.events["door"]({"station": "nowhere", "door": 0}) is None
     assert cell.events["door"]({"station": cell.data["stations"][0]["name"], "door": 9}) is None
+
+
+MANY = count_setting("many", 1, 0, 9).with_control("How many", range(10))
+
+
+def view_of(label: str, *needs: Capability) -> View:
+    """A view that says what it is, with a setting that others have, too."""
+
+    def sheet(_: Run, values: Values) -> Sheet:
+        return Sheet([row(text_cell("said", f"{label}: {values[MANY]}"))])
+
+    return View(label, sheet, (MANY,), needs)
+
+
+VIEWS = {"pair": view_of("two networks", Capability.PARTNER), "one": view_of("one network")}
+
+
+def test_a_part_offers_the_views_that_can_be_shown_and_says_why_another_is_not() -> None:
+    part = part_of_views("A part", "part", "a line", "a_view", VIEWS)
+    choice, *others = part.settings
+    assert others == [MANY], "once, though both views have it"
+    alone = run_of(load("relu"), "The cat sat.")
+    pair = replace(alone, partner=run_of(load("gelu"), "The cat sat.").subject)
+    assert part.missing(alone) == (), "one of the views needs no second network"
+
+    def shown(run: Run, chosen: str) -> tuple[list[str], list[Any]]:
+        sheet = part.sheet(run, Values({"a_view": chosen, "many": "3"}))
+        cells = cells_of(resolved(sheet, lambda _: None).rows)
+        return [words(cell) for cell in cells], list(sheet.controls or ())
+
+    offered = replace(choice, options={"pair": "two networks", "one": "one network"})
+    assert shown(pair, "pair") == (["two networks: 3"], [offered, MANY])
+    assert shown(alone, "one") == (["one network: 3"], [MANY]), "a choice of one is none"
+    (why, said), controls = shown(alone, "pair")
+    assert why.startswith("“two networks” cannot be shown for this network. There is no second")
+    assert (said, controls) == ("one network: 3", [MANY])
 
 
 def test_nothing_is_computed_or_sent_beyond_its_limit() -> None:

@@ -99,10 +99,18 @@ def test_a_turn_is_an_angle_and_nothing_has_no_direction() -> None:
     assert degrees(E1, -2 * E1) == pytest.approx(180)
     assert degrees(E1, E1) == 0
     assert degrees(0 * E1, E1) == pytest.approx(90)
-    told = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
-    said = read(explanation("norm", np.array([1.0, 3.0]), E1, told, None, last=False))
+
+
+def test_a_station_says_the_numbers_of_its_vectors() -> None:
+    token = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
+    said = read(explanation("norm", np.array([1.0, 3.0]), E1, token, None, last=False))
     assert "the mean (2.00)" in said
     assert "standard deviation (1.00)" in said
+    assert "from 3.2 to 1.0." in said
+    said = read(explanation("sum", E1, E1 + E2, token, None, last=True))
+    assert "turns “cat” by 45°; the length goes from 1.0 to 1.4." in said
+    said = read(explanation("ffn", E1, E2, token, np.zeros(8), last=False))
+    assert "2 → 8 numbers, through ReLU (9 active), → 2" in said
 
 
 def test_the_head_that_attends_most_is_named() -> None:

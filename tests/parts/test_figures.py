@@ -8,6 +8,8 @@ import plotly.graph_objects as go
 import pytest
 
 from ffnviz.analysis.lab.fitting import Approximation, Fit
+from ffnviz.analysis.lab.residual import Dropout
+from ffnviz.analysis.lab.zoo import Curve, Zoo
 from ffnviz.analysis.lens import Reading
 from ffnviz.analysis.measuring import Spread
 from ffnviz.analysis.prediction import Prediction
@@ -18,14 +20,22 @@ from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
 from ffnviz.parts.dimensions.memory import peaks_figure, times_figure
 from ffnviz.parts.dimensions.separate import by_width_figure, lifted_figure
 from ffnviz.parts.dimensions.warp import TINTS, Panel, warped
-from ffnviz.parts.lab.fit import errors
+from ffnviz.parts.lab.fit import errors, fitted
 from ffnviz.parts.lab.linear import off_linear
 from ffnviz.parts.lab.positions import Map, ladder, maps
+from ffnviz.parts.lab.residual import scattered
 from ffnviz.parts.lab.summary import handout
 from ffnviz.parts.neurons.compare import Comparison, both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
-from ffnviz.parts.sparsity.activations import BendCurve, Landing, bend
+from ffnviz.parts.sparsity import gate
+from ffnviz.parts.sparsity.activations import (
+    BendCurve,
+    Landing,
+    bend,
+    curves_figure,
+    surface_figure,
+)
 from ffnviz.parts.sparsity.awake import (
     PUBLISHED_SHARES,
     awake_by_token,
@@ -37,9 +47,9 @@ from ffnviz.parts.sparsity.keep import PERCENTS, concentration_figure
 from ffnviz.parts.vocabulary.generate import steps
 from ffnviz.parts.vocabulary.lens import early_words_figure
 from ffnviz.parts.vocabulary.softmax import distribution_figure
-from ffnviz.pictures.neuron_chart import positions, probability, tags
+from ffnviz.pictures.neuron_chart import positions, probability, tags, values
 from ffnviz.pictures.plot import Figure, token_axis
-from ffnviz.pictures.time_charts import growth, products, stages
+from ffnviz.pictures.time_charts import growth, products, side_by_side, stages
 from ffnviz.pictures.votes import Claim
 from tests.pictures.schema import Line, checked
 
@@ -81,6 +91,11 @@ FITS = [
 ]
 FITTED = Approximation("relu", NONE, NONE, (1, 4), tuple(FITS), (2.0, 0.5), (), 0.7)
 NAMES = ("circles", "squares")
+CURVES = Zoo(X, (Curve("relu", X, 0 * X),), {}, X, (-0.75, -0.17), (0.0, 0.0), {}, findings=())
+DRAWS = gate.Gate(X - 1, X - 1, X / 2, np.ones(3), np.stack([X - 1, 0 * X]))
+N_DRAWS = len(gate.DRAWS)
+PASSES = np.array([[0.0, 1.0], [2.0, 3.0]])
+DROPOUT = Dropout(4, np.array([7, 9]), PASSES, np.zeros(2), ONE, 0, ONE, 1.0)
 
 # Each figure, with numbers that must be where plotly looks for them.
 FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
@@ -106,6 +121,30 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
         off_linear({"a, b held": (0.1, 0.0)}, 1e-9, ("add", "scale"), "gelu"),
         {"data[1].x": [0], "data[0].y": ["a, held"]},
     ),
+    "curves": (
+        curves_figure(CURVES),
+        {"data[0].y": X, "layout.annotations[2].text": "GELU's minimum<br>−0.1700 at −0.7500"},
+    ),
+    "a gate's surface": (
+        surface_figure(X, np.outer(X - 1, X), "GEGLU", (X[:2], X[1:])),
+        {"data[0].zmin": -2, "data[0].zmax": 2, "data[1].x": [0, 1], "data[1].y": [1, 2]},
+    ),
+    "draws of a gate": (
+        gate.draws(DRAWS, 2),
+        {"data[0].y": [1, 2, 3, -1, -2, -3], "data[1].y": [-1, 0, 1, 0, 0, 0]},
+    ),
+    "errors by draws": (
+        gate.errors(np.ones(N_DRAWS), 0.4 / np.arange(1, N_DRAWS + 1), 1),
+        {"data[2].x": [2], "data[2].y": [20]},
+    ),
+    "passes with dropout": (
+        scattered(DROPOUT, "relu"),
+        {"data[1].y": [1, 2], "layout.xaxis.ticktext": ["7", "9"]},
+    ),
+    "a fit": (  # after 30 of the 60 neurons
+        fitted(SIDE, SIDE**2, SIDE, np.ones((60, 7)), "@relu"),
+        {"data[30].y": SIDE**2, "data[31].y": SIDE},
+    ),
     "errors of fits": (errors(FITTED, 1, "@relu"), {"data[2].y": [0.9, 0.1], "data[4].x": [4]}),
     "costs": (
         costs_figure(PARTS, {**PARTS, "embedding": 0}, "relu"),
@@ -122,6 +161,10 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
         {"data[0].x": [2, 1, 3], "data[0].error_x.array": [2, 0.5, 0],
          "data[0].error_x.arrayminus": [1, 0.5, 0], "layout.yaxis.categoryarray": ["c", "b", "a"]},
     ),
+    "devices": (
+        side_by_side({"cpu": {"a": 2.0}, "cuda": {"a": 0.5}}, ["@muted", "@relu"]),
+        {"data[0].x": [2], "data[1].x": [0.5]},
+    ),
     "products": (
         products(["a"], ["(1, 2)"], array(0.25), ["9 a second"], [True], "relu"),
         {"data[0].x": [25]},
@@ -129,6 +172,11 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
     "growth": (
         growth([8, 16], {"FFN, batch 1": [(2.0, 1.0, 3.0)] * 2}, "tokens T", "relu"),
         {"data[0].y": [2, 2], "data[0].error_y.array": [1, 1]},
+    ),
+    "by token": (
+        values(LABELS, array(0.0, 2.5, -0.17), 1, "gelu", 0.1),
+        {"data[0].y": [0, 2.5, -0.17], "data[0].customdata": [0, 1, 2],
+         "layout.shapes[0].x0": 0.5, "layout.shapes[1].y0": 0.1},
     ),
     "by position": (
         positions(array(0.5, 0.25), np.array([40, 20]), "relu"),
@@ -204,7 +252,7 @@ def texts_in(value: Any, name: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     "name",
     ["active by token", "threshold", "concentration", "reached", "birth", "distribution",
-     "written", "lens", "tags", "differences", "both sentences"],
+     "written", "lens", "by token", "tags", "differences", "both sentences"],
 )  # fmt: skip
 def test_what_was_typed_is_shown_letter_by_letter(name: str) -> None:
     words = " ".join(texts_in(FIGURES[name][0]))

@@ -118,6 +118,7 @@ def test_a_bet_comes_first_and_one_run_decides_nothing(run: Run, moments: Sequen
     assert found["bet-placed"].events["bet"](3) is None
     other = cells(bet, run, course(moments, Status.ENDED), against="no-ffn")["bet-placed"].data
     assert (other["begun"], other["outcome"]) == (False, None)  # these two were not trained
+    assert other["scene"] != placed["scene"], "a class bets on each anew"
 
 
 def test_one_word_of_any_sentence_is_watched_with_what_stands_around_it() -> None:

@@ -99,11 +99,18 @@ def test_birth_says_where_training_began_and_ended() -> None:
     assert [before, after] == [shown(shares[0]), shown(shares[-1])]
 
 
-def test_where_the_last_share_is_the_least_no_other_is_named() -> None:
-    record = record_of(load("relu"))
-    falling = replace(record, tokens=np.array([0, 9]), above_zero=np.array([[0.5], [0.2]]))
+@pytest.mark.parametrize(("shares", "rises"), [((0.5, 0.06, 0.07), True), ((0.5, 0.3, 0.2), False)])
+def test_the_least_share_is_named_where_it_is_not_the_last(
+    shares: tuple[float, ...], rises: bool
+) -> None:
+    tokens = np.array([0, 4_400_000, 20_000_000])
+    above_zero = np.array(shares)[:, None]
+    record = replace(record_of(load("relu")), tokens=tokens, above_zero=above_zero)
     run = drawn("sparsity", "awake", block="1", measure=False).run
-    assert "the least" not in as_text(_sentence(falling, run))
+    sentence = as_text(_sentence(record, run))
+    assert (
+        ("; the least was 6.0%, at 4.4 million" in sentence) == ("the least" in sentence) == rises
+    )
 
 
 @pytest.mark.parametrize(("seed", "draws", "place"), [(0, 4, 2), (1, 1024, 10)])

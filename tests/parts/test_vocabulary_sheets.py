@@ -47,6 +47,7 @@ def test_a_slider_stops_where_a_link_has_it_and_by_chance_the_seed_decides() -> 
         return words(made.cells["cut-words"]).partition("pick is ")[2]
 
     assert picked("11") == picked("11") != picked("12")
+    assert "Seed" not in part("softmax").controls, "where nothing is left to chance"
     link = {"words": "8", "pick": "by chance", "top_k": "40"}
     one, other = (
         words(part("write", "The old man", seed=seed, **link).cells["written"]) for seed in "78"

@@ -83,7 +83,7 @@ def test_what_is_not_wide_is_sent_as_it_is() -> None:
 
 
 def test_in_few_columns_the_strongest_of_neighbours_stands_with_its_sign() -> None:
-    for n in [1, 128, 129, 2_049]:
+    for n in [1, 128, 129, 512, 2_049]:
         values = np.random.default_rng(n).normal(size=(3, n))
         found = pooled(values)
         each = -(-n // 128)
@@ -100,3 +100,4 @@ def test_contributions_end_with_their_sum() -> None:
     assert list(bars.names) == ["320", "46", "logit"]
     np.testing.assert_allclose(bars.values, [3, -1, 2])
     assert list(bars.colour) == ["gelu", "muted", "text"]
+    assert bars.to_json()["marked"] == [2], "the sum stands out"

@@ -66,12 +66,7 @@ TOLD, WITHOUT = ("mat", 0.21), ("floor", 0.09)
         ("[MASK]", sentences.HIDDEN, False, "For the hidden word the network says “mat” (21%)."),
         ("cat", sentences.SHOWN, False, "“cat” is not hidden; the network says “mat” (21%)."),
         ("cat", sentences.NEXT, False, "After “cat” the network expects “mat” (21%)."),
-        (
-            "[MASK]",
-            sentences.HIDDEN,
-            True,
-            "Without the FFN of block 2 the network says “floor” (9",
-        ),
+        ("[MASK]", sentences.HIDDEN, True, "Without the FFN of block 2 the network says “floor”"),
     ],
 )
 def test_a_guess_is_told_for_what_it_is(token: str, asked: Any, is_off: bool, begins: str) -> None:

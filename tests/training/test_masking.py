@@ -77,8 +77,10 @@ def test_half_the_batches_have_the_usual_length_and_the_others_any_from_six_up(
 
 def test_tokens_are_masked_everywhere_as_often_as_asked(corpus: Corpus, recipe: Recipe) -> None:
     everywhere = replace(recipe, mask_share=0.2, end_share=0.0, batch_tokens=4_096)
-    usual = [b.masked for b in batches(corpus, everywhere) if b.masked.shape[1] == 16]
-    by_place = torch.cat(usual).float().mean(0)
+    masked = [batch.masked for batch in batches(corpus, everywhere)]
+    others = torch.cat([each.flatten() for each in masked if each.shape[1] != 16])
+    assert others.float().mean().item() == pytest.approx(0.2, abs=0.015)
+    by_place = torch.cat([each for each in masked if each.shape[1] == 16]).float().mean(0)
     assert by_place.numpy() == pytest.approx(np.full(16, 0.2), abs=0.03)
     never = replace(recipe, mask_share=0.0, end_share=0.0)
     for batch in batches(corpus, never, n=5):

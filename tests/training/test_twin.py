@@ -18,6 +18,7 @@ from ffnviz.models.encoder.folder import ModelFolderError, read_folder
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
+from ffnviz.training.loop import train
 from ffnviz.training.masking import Recipe, sentence_batches, validation_batches
 from ffnviz.training.twin import make_twin, read_earlier
 from tests.training.conftest import silent
@@ -48,6 +49,15 @@ def test_the_folder_can_be_traced_and_has_the_record_that_is_returned(twin: Made
     assert trace.logits.isfinite().all()
     out, record = twin
     assert json.loads((out / "training.json").read_text(encoding="utf-8")) == record
+
+
+def test_the_weights_are_those_of_the_run(
+    twin: Made, config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
+) -> None:
+    result = train(config, recipe, corpus, 0, tmp_path / "checkpoint", CPU, silent)
+    trained = result.encoder.state_dict()
+    for name, tensor in read_folder(twin[0])[0].state_dict().items():
+        assert torch.equal(tensor, trained[name].half().float()), name
 
 
 def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens(
