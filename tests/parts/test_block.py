@@ -13,7 +13,7 @@ import ffnviz
 from ffnviz.analysis.facts import everyday_sentences, is_held_out
 from ffnviz.analysis.number_format import short
 from ffnviz.models.edit import Edit
-from ffnviz.parts.block import beside
+from ffnviz.parts.block import against_rnn, beside
 from ffnviz.parts.block.beside import held_out, losses_of, measure, the_losses
 from ffnviz.parts.block.block_view import TokenInBlock, degrees, explanation
 from ffnviz.parts.block.decoder import attends_most
@@ -69,6 +69,17 @@ def test_the_decoder_sees_what_is_written_and_asks_the_sentence_or_for_words() -
     assert "“dog” sees what has been written so far" in seen.said
     assert drawn("block", "decoder", written="A dog", written_token="1").said.startswith("“A”")
     assert "Type the first words of an answer" in drawn("block", "decoder", written=" ").said
+
+
+def test_what_arrives_through_an_rnn_is_of_its_gain_and_phi() -> None:
+    link = {"text": TEXT, "gain": "2", "rnn_phi": "none"}
+    seen = drawn("block", "turns", measure=False, **link)
+    run, block = seen.run, seen.run.state.block
+    read_by_both = against_rnn.what_is_read(run.trace, block, run.token)
+    arrives = against_rnn.through_recurrent(run.model, block, read_by_both, 2.0, bends=False)
+    said = words(seen.cells["arrives"])
+    assert "3 steps back" in said
+    assert f"becomes {short(float(arrives[0]))} in the RNN" in said
 
 
 def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:

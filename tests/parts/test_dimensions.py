@@ -24,10 +24,10 @@ from tests.parts.test_sparsity_sheets import percents, shown
 
 SENTENCE = "She opened the [MASK] and looked out."
 FORMS = {
-    "rows": "(8, 512) → (8, 2,048) → (8, 512)",
-    "columns": "(512, 8) → (2,048, 8) → (512, 8)",
-    "numpy": "(8, 512) → (8, 2,048) → (8, 512)",
-    "batch": "(32, 128, 512) → (32, 128, 2,048) → (32, 128, 512)",
+    "rows": ("(8, 512) → (8, 2,048) → (8, 512)", "torch.relu(z)"),
+    "columns": ("(512, 8) → (2,048, 8) → (512, 8)", "W2.T @ torch.relu(z)"),
+    "numpy": ("(8, 512) → (8, 2,048) → (8, 512)", "np.maximum(z, 0)"),
+    "batch": ("(32, 128, 512) → (32, 128, 2,048) → (32, 128, 512)", "torch.randn(32"),
 }
 SIZES = {"d_model": "d_model", "d_ff": "d_ff", "n_tokens": "n_tokens", "vocabulary": "vocab_size"}
 ONE = st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1), st.booleans())
@@ -56,9 +56,10 @@ def test_the_live_shapes_stand_beside_code_that_runs_in_every_form(
 
     monkeypatch.setattr(forms, "RUNS", 1)
     monkeypatch.setattr(forms, "forms", measured_once)
-    for form, shapes in FORMS.items():
+    for form, (shapes, code) in FORMS.items():
         part = dimensions("forms", form=form)  # an old link
         assert shapes in words(part.cells["forms"])
+        assert code in part.cells["code"].data["code"]
 
 
 def shares(shape: Shape) -> list[float]:
@@ -127,6 +128,7 @@ def test_a_plane_is_folded_and_unfolded() -> None:
     is_drawn(part, found.output.bent)
     is_drawn(folded(warp="0.4"), found.output.at(0.4)[0])
     assert "stays 1 flat piece" in words(folded(warp="0").cells["warp"])
+    assert "ReLU with 2,048 neurons" in words(folded(warp_neurons="2048").cells["warp"])
 
 
 @given(st.lists(ONE, max_size=MOST))
@@ -152,13 +154,15 @@ def test_a_persons_own_points_are_separated_or_asked_for() -> None:
 def test_what_is_no_point_of_the_square_is_refused_with_all_others() -> None:
     wrong = ([1, 2], [-1, 0, 1], [0, SIDE, 1], [0.5, 0, 1], [True, 0, 1], ["0", 0, 1])
     assert [checked([[5, 5, 0], each], SIDE, MOST) for each in wrong] == [None] * len(wrong)
-    assert checked([[0, 0, 1]] * (MOST + 1), SIDE, MOST) is None
+    assert checked([[0, 0, 1]] * (MOST + 1), SIDE, MOST) is checked(None, SIDE, MOST) is None
+    assert checked([], SIDE, MOST) == [], "all were taken away"
     assert checked([[0, 63, 1], [5, 5, 0]], SIDE, MOST) == [(0, 63, True), (5, 5, False)]
 
 
 def test_it_says_how_many_pieces_and_units_a_line_needs() -> None:
     asked = {"text": "The cat sat on the mat.", "warp_view": "line", "token": "2"}
     part = drawn("dimensions", "warp", True, **asked, folds="6", fold_units="48")
+    assert "make 64 pieces; one layer of 48 neurons matches 48, and needs 64" in part.said
     assert "12 neurons fold the line into 64 pieces; in one layer they make at most 13" in part.said
     said = words(part.cells["folds-network"])
     other = next(at for at, label in enumerate(part.run.labels) if f"to “{label}” block" in said)

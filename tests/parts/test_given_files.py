@@ -274,13 +274,19 @@ def test_what_others_say_can_be_taken_as_a_name() -> None:
     assert "gpt" not in mine.pressed("Keep this name").settings["names"]
 
 
-def test_a_file_of_descriptions_that_was_spoilt_after_the_start_is_said(file: Path) -> None:
+def test_a_file_of_descriptions_that_was_spoilt_or_removed_after_the_start_is_said(
+    file: Path,
+) -> None:
     file.write_bytes(b"\x00\xff<script>")
     shown = drawn("neurons", "wakes", neuron="relu-469", block="2")
     said = words(shown.cells["others"])
     assert "The descriptions of neurons cannot be read." in said
     assert "said.jsonl has no descriptions of neurons. said.jsonl, line 1: it is not JSON." in said
     assert "Neuron 2:469 fires on" in shown.said
+    file.unlink()
+    said = words(drawn("neurons", "wakes", neuron="relu-469", block="2").cells["others"])
+    assert "cannot be read" in said
+    assert "No such file" in said
 
 
 def test_a_file_of_descriptions_is_imported_as_names_with_their_sources() -> None:

@@ -78,6 +78,11 @@ def test_the_verdicts_are_those_of_the_experiment_as_it_was_asked_for(
 def test_what_was_measured_is_said_in_numbers() -> None:
     positions = words(lab("positions").cells["lab-positions"])
     assert "the FFN changes 0 outputs of other tokens, attention 42." in positions
+    residual = lab("residual", layers="4")
+    after_ln = try_residual(experiment_subject(residual.run), 4).gradients["post-LN"]
+    gradients = words(residual.cells["lab-gradients"])
+    assert "the gradient at block 4 is" in gradients
+    assert f"{after_ln[:, -1].mean():.2f} with post-LN" in gradients
     bend = lab("bend")
     without = remove_phi(experiment_subject(bend.run))
     sentence = words(bend.cells["lab-without"])

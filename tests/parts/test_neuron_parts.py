@@ -176,6 +176,7 @@ def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
     said = words(shown.cells["compared"])
     assert f"Neuron 2:{neuron} differs most" in said
     assert f"{one[row, neuron]:.2f} → {two[row, neuron]:.2f}" in said
+    assert f"moves by {np.linalg.norm(two[5] - one[5]):.2f}" in words(shown.cells["pair"])
     for key, most in (("compared", int(neuron)), ("pair", int(np.abs(two - one)[5].argmax()))):
         click = shown.cells[key].events["point"]
         assert click(most) == OpenNeuron(Neuron("relu", 1, most), "neurons", "wakes")

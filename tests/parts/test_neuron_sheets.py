@@ -198,6 +198,8 @@ def test_the_list_has_both_memories_and_only_the_changed_words_key_moves() -> No
     assert max(*moved[:1], *moved[2:]) < 0.01
     later = memories(block="2", changed="2", instead="dog").cells["keys-moved"]
     assert later.data["panels"][0]["values"][2] > 1
+    for word in ("", "antidisestablishmentarianism", "<b>&amp;"):
+        assert "keys-moved" in memories(changed="2", instead=word).cells
 
     alone = drawn("neurons", "writes", text="cat", writes_view="memories")
     assert "no other word to change" in alone.said

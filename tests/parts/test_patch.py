@@ -157,6 +157,8 @@ def test_paths_lead_from_a_neuron_to_those_of_the_next_block() -> None:
     assert_allclose(rest["values"], found.rest[ends], atol=1e-5)
     keyed, measured = part.cells["paths-blocks"].data["panels"]
     assert keyed["names"] == measured["names"] == ["block 2"]
+    assert measured["values"] == pytest.approx([np.linalg.norm(found.total)], rel=1e-4)
+    assert keyed["values"] == pytest.approx([np.linalg.norm(found.direct)], rel=1e-4)
     opened = part.cells["paths"].events["point"](direct["ids"][0])
     assert (opened.neuron.block, opened.neuron.index) == (1, ends[0])
     assert part.cells["paths"].events["point"](0) is None  # a neuron that is not drawn
