@@ -66,6 +66,8 @@ def test_what_was_read_is_what_the_training_record_says() -> None:
     books = texts - {"encyclopedia-articles"}
     told = read(under_guess(run_of(load("relu"), "The cat [MASK].")))
     assert f"It has read only {len(books):,} books (" in told
+    assert ("sentences" in told) == any("sentences" in corpus for corpus in corpora)
+    assert ("articles" in told) == (books != texts)
     assert read(of_what_it_read(["emma", "the-time-machine"])) == (
         "It has read only 2 books (from Emma to The Time Machine). "
     )

@@ -103,7 +103,8 @@ def test_many_words_are_written_beside_the_page_once_they_are_asked_for() -> Non
     of_others = Measured(("other",), written, "12:00:00", "a CPU")
     rows = resolved(Sheet([work]), lambda _: of_others).rows
     assert [cell.key for cell in cells_of(rows)] == ["soon-write"]
-    work.after(Measured(work.setup, written, "12:00:00", "a CPU"))
+    (done,) = work.after(Measured(work.setup, written, "12:00:00", "a CPU"))
+    assert [cell.key for cell in cells_of([done])] == ["written", "step"]
     assert made.pressed("Use as my sentence").state.sentence == written.text
     assert list(part("write", text, **link).cells) == ["written", "step"], "now it is at hand"
     told: list[float] = []

@@ -136,7 +136,10 @@ def test_the_glossary_has_every_term_that_needs_one() -> None:
     entries = json.loads(text_of(PICTURES / "glossary.json")).values()
     names = [name for entry in entries for name in entry["names"]]
     assert len(names) == len(set(names)), "a name leads to one entry"
-    assert {"φ", "FFN", "d_ff", "stream", "logit", "nats", "value vector", "2:17"} <= set(names)
+    wanted = {"φ", "FFN", "W₁", "W₂", "d_ff", "block", "stream", "norm", "active", "logit",
+              "nats", "entropy", "key", "value vector", "cosine", "top-p",
+              "pieces of words", "2:17"}  # fmt: skip
+    assert wanted <= set(names)
     for entry in entries:
         assert entry["title"]
         assert entry["text"].endswith((".", "?", ")"))

@@ -25,6 +25,7 @@ def test_a_scale_reaches_to_the_largest_value_unless_it_towers_over_all_others()
     sparse[:, :20] = 3
     sparse[2, 5] = 5
     assert scale_end([sparse]) == 5, "few are awake, none towers over the others"
+    assert scale_end([np.zeros((1, 4)), np.ones((1, 1))]) == 1, "maps of other widths"
 
 
 VALUES = st.sampled_from([0.0, 0.5, 1.0, 2.0, -3.0, 4.0, 4.5, 20.0, 90.0])

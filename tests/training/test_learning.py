@@ -52,6 +52,7 @@ def test_both_twins_see_the_same_batches_and_start_from_the_same_weights(
         for name in ("relu", "gelu")
     )
     steps = half_sentences.steps
+    assert len(seen) == 2 * steps
     for one, other in zip(seen[:steps], seen[steps:], strict=True):
         assert torch.equal(one.inputs, other.inputs)
         assert torch.equal(one.targets, other.targets)
