@@ -152,9 +152,10 @@ def test_a_persons_own_points_are_separated_or_asked_for() -> None:
 
 
 def test_what_is_no_point_of_the_square_is_refused_with_all_others() -> None:
-    wrong = ([1, 2], [-1, 0, 1], [0, SIDE, 1], [0.5, 0, 1], [True, 0, 1], ["0", 0, 1])
+    wrong = ([1, 2], [1, 2, 3], [-1, 0, 1], [0, SIDE, 1], [0.5, 0, 1], [True, 0, 1], ["0", 0, 1])
     assert [checked([[5, 5, 0], each], SIDE, MOST) for each in wrong] == [None] * len(wrong)
-    assert checked([[0, 0, 1]] * (MOST + 1), SIDE, MOST) is checked(None, SIDE, MOST) is None
+    assert checked([[0, 0, 1]] * (MOST + 1), SIDE, MOST) is None
+    assert checked(None, SIDE, MOST) is None
     assert checked([], SIDE, MOST) == [], "all were taken away"
     assert checked([[0, 63, 1], [5, 5, 0]], SIDE, MOST) == [(0, 63, True), (5, 5, False)]
 

@@ -288,7 +288,7 @@ def test_a_fact_is_said_if_the_likeliest_word_is_its_answer(run: Run) -> None:
     assert said(run.model, [asked[1], longer, asked[0]]).tolist() == [False, right, True]
 
 
-@pytest.mark.parametrize("text", ["The opposite of hot is [MASK].", "It rains."])
+@pytest.mark.parametrize("text", ["The opposite of hot is [MASK].", "[MASK]", "It rains."])
 def test_the_page_says_what_was_found(text: str) -> None:
     part, result = fact_of(text)
     word = result.plain.words[0].strip()
