@@ -10,7 +10,14 @@ from unittest.mock import patch
 import pytest
 
 from ffnviz.cli.app import allowed_hosts, announcement, free_address
-from ffnviz.models.config import VARIABLES, Config, NetworkRequest, config, config_from_environment
+from ffnviz.models.config import (
+    VARIABLES,
+    Config,
+    NetworkRequest,
+    config,
+    config_from_environment,
+    use,
+)
 from tests import served
 from tests.commands import assert_refused, run
 
@@ -105,7 +112,7 @@ ASKED = {
     "--class-store": "redis://there:1",
     "--train-minutes": "0.5",
 }
-# Browsers send names in lower case.
+# The values of FIELDS; browsers send names in lower case.
 GIVEN = [("here.org",), "https://moodle.example.org", "redis://there:1", 0.5]
 
 
@@ -116,6 +123,7 @@ def test_an_option_and_its_variable_fill_the_same_field_also_under_streamlit_run
     options = [f"{name}={value}" for name, value in ASKED.items()]
     variables = dict(zip((VARIABLES[name][0] for name in FIELDS), ASKED.values(), strict=True))
     for more, environment in ((options, {}), ([], variables)):
+        use(Config())
         run("app", "--port", free_port, *more, env=environment)
         assert "here.org" in config().hosts
         assert [getattr(config(), name) for name in FIELDS[1:]] == GIVEN[1:]

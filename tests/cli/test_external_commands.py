@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 import ffnviz
@@ -53,6 +54,12 @@ def test_check_and_the_app_refuse_in_a_sentence(tmp_path: Path) -> None:
     nowhere = run("app", "--port", 8690, "--model", tmp_path / "nowhere")
     assert_refused(nowhere, "there is no such folder")
     assert_refused(run("app", "--port", 8690, "--no-twins"), "say what to show")
+
+
+def test_a_notebook_names_the_precision_as_torch_does_or_is_refused(folder: Path) -> None:
+    assert ffnviz.load(folder, dtype=torch.bfloat16).card.label.endswith("(bfloat16)")
+    with pytest.raises(ValueError, match="float32 or bfloat16"):
+        ffnviz.load(folder, dtype="float8")
 
 
 def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
@@ -104,8 +111,6 @@ def test_the_app_shows_what_it_is_told(
     first, second = (registry.open_network(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
     assert first.card.colour != second.card.colour
     assert second.card.label.endswith("(bfloat16)")
-    with pytest.raises(ValueError, match="float32 or bfloat16"):
-        ffnviz.load(folder, dtype="float8")
     assert registry.open_network("my-gpt", "cpu") is first
     use(Config((requested_network(str(folder), None),), twins=False))
     assert list(registry.available_networks()) == ["my-gpt"]

@@ -62,7 +62,7 @@ def test_it_reads_a_text_of_ones_own_or_says_why_not(tmp_path: Path) -> None:
         assert_refused(run(*one_step, "--read", path), why)
 
 
-MEASURED_ON = study._batches
+every_batch = study._batches
 SIX_STEPS = ("--steps", "6", "--variant", "relu", "--variant", "no-ffn")
 
 
@@ -73,7 +73,7 @@ def studied(out: Path, seeds: int) -> str:
 @pytest.fixture(autouse=True, scope="module")
 def _few_sentences_are_measured() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "_batches", lambda *part: MEASURED_ON(*part)[:1])
+        patch.setattr(study, "_batches", lambda *part: every_batch(*part)[:1])
         yield
 
 
@@ -99,7 +99,7 @@ def test_variants_are_trained_at_their_best_rates_and_differ_in_the_ffns(log: li
 def test_rates_and_losses_are_measured_on_different_sentences() -> None:
     def sentences(part: str) -> set[tuple[int, ...]]:
         rows = set()
-        for batch in MEASURED_ON(part):
+        for batch in every_batch(part):
             ids = batch.inputs.clone()
             ids[batch.masked] = batch.targets
             rows |= set(map(tuple, ids.tolist()))

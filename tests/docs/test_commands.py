@@ -305,7 +305,7 @@ def kind(command: Command) -> str:
 
 
 def test_every_command_that_one_is_told_to_type_works(world: World) -> None:
-    """Pages are asked for last: by then all that they show is made."""
+    """An `app` comes last: by then all that it shows is made."""
     told, tried = list(all_told()), dict[Command, Tried]()
     while told:
         asked = (command for line in told for command in as_typed(line, VALUES))

@@ -53,16 +53,19 @@ async def test_a_student_at_one_server_follows_a_lecturer_at_another(
     for scene in range(2):
         here.store.move(opened.code, opened.secret, ClassPosition("lab", {}, scene))
         await until(student, f'"scene": {scene}')
+    beside = there.events(opened.code, "")
+    await anext(beside)
     waiting = asyncio.ensure_future(anext(student))
     await asyncio.to_thread(there.store.vote, opened.code, ANNA, 1, 2)
-    await until(lecturer, '"counts": {"1": [0, 0, 1, 0, 0, 0]}')
-    assert not waiting.done()  # what a student answers wakes the lecturer alone
+    for stream in (lecturer, beside):
+        await until(stream, '"counts": {"1": [0, 0, 1, 0, 0, 0]}')
+    assert not waiting.done()  # what a student answers wakes the lecturer alone, at each server
     here.store.reveal(opened.code, opened.secret, 1)
     told = await waiting
     assert '"revealed": [1]' in told
     assert '"counts": {"1": [0, 0, 1, 0, 0, 0]}' in told
     here.store.end(opened.code, opened.secret)
-    for stream in (student, lecturer):
+    for stream in (student, beside, lecturer):
         await until(stream, "event: over")
         with pytest.raises(StopAsyncIteration):
             await anext(stream)

@@ -20,7 +20,7 @@ from ffnviz.server.metrics import ServerMetrics
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
 
-def test_this_streamlit_knows_every_setting_and_nothing_leaves_the_machine() -> None:
+def test_this_streamlit_knows_every_setting_and_those_that_matter_are_in_place() -> None:
     settings = tomllib.loads(CONFIG.read_text(encoding="utf-8"))
     known = config.get_config_options(force_reparse=False)
     for section, values in settings.items():
@@ -28,8 +28,10 @@ def test_this_streamlit_knows_every_setting_and_nothing_leaves_the_machine() -> 
             assert f"{section}.{key}" in known or isinstance(value, dict)
     assert settings["browser"]["gatherUsageStats"] is False
     assert settings["logger"]["hideWelcomeMessage"], "it asks another host for our address"
-    assert settings["server"]["address"] == "localhost"
+    local = {"address": "localhost", "headless": True, "fileWatcherType": "none"}
+    assert settings["server"] == local
     assert settings["client"]["showErrorDetails"] == "none", "never a stack trace"
+    assert settings["client"]["toolbarMode"] == "viewer", "the menu has a developer's part"
     assert settings["client"]["allowedOrigins"] == []
     assert settings["runner"] == {"postScriptGC": False, "fastReruns": False}
 

@@ -160,7 +160,8 @@ def test_a_class_goes_on_though_each_worker_dies(server: Server, store: SqliteSt
         assert store.course(code).revealed == {1}
         assert sum(store.course(code).counts[1]) == PEOPLE
         store.end(code, opened.secret)
-        await asyncio.gather(*(student.listening for student in students))
+        listening = asyncio.gather(*(student.listening for student in students))
+        await asyncio.wait_for(listening, PATIENCE_S)  # all hear that it is over
         assert sum(person.broken for person in people) == 0
         for student in students:
             await student.leave()
