@@ -20,7 +20,12 @@ class Server:
 
     url: str  # of its pages
     socket: str  # of its pages' sessions
-    pid: int  # its process, or the one above its workers
+    process: "subprocess.Popen[bytes]"  # or the one above its workers
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self.process.pid
 
 
 @contextmanager
@@ -39,9 +44,7 @@ def served(
         process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
-        yield Server(
-            f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/_stcore/stream", process.pid
-        )
+        yield Server(f"http://127.0.0.1:{port}", f"ws://127.0.0.1:{port}/_stcore/stream", process)
     finally:
         process.terminate()
         process.wait(30)

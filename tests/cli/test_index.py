@@ -29,8 +29,8 @@ def books(tmp_path: Path) -> Path:
     return write_books(tmp_path / "books")
 
 
-def indexed(corpus: Path, out: Path, *more: object, twin: str = "relu") -> Result:
-    return done("index", "--corpus", corpus, "--twin", twin, "--out", out, *more)
+def indexed(corpus: Path, out: Path, *more: object) -> Result:
+    return done("index", "--corpus", corpus, "--twin", "relu", "--out", out, *more)
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +107,11 @@ def test_a_path_without_books_is_refused(tmp_path: Path) -> None:
     nowhere = tmp_path / "nope"
     assert_refused(run("index", "--corpus", nowhere), f"there is no such path: {nowhere}")
     assert_refused(run("index", "--corpus", tmp_path, "--twin", "relu"), "there is no text in it")
+
+
+def test_both_twins_are_indexed_unless_one_is_named(books: Path, tmp_path: Path) -> None:
+    done("index", "--corpus", books, "--blocks", "1", "--out", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"gelu.npz", "relu.npz"}
 
 
 def test_blocks_are_chosen_by_their_numbers(books: Path, tmp_path: Path) -> None:

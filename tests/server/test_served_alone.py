@@ -1,6 +1,8 @@
 """One server of this computer's own: to whom it answers, what it hides, and what it refuses."""
 
+import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -34,10 +36,15 @@ class Local:
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
+    """One process, which Ctrl-C ends."""
     port = free_port()
     log = tmp_path_factory.mktemp("log") / "log"
     with served(port, log=log, options=["--allowed-host", "ffnviz.example.org"]) as server:
         yield Local(port, server, log)
+        if sys.platform != "win32":
+            server.process.send_signal(signal.SIGINT)
+            assert server.process.wait(120) == 130
+    assert "Traceback" not in log.read_text()
 
 
 def test_it_answers_to_its_names_and_finds_what_is_there(local: Local) -> None:

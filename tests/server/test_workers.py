@@ -33,7 +33,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 PEOPLE = 4
 PATIENCE_S = 120
-ENDED = os.WEXITED | os.WNOHANG | os.WNOWAIT
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +42,8 @@ def server(store: SqliteStore, tmp_path_factory: pytest.TempPathFactory) -> Iter
     options = ["--host", "0.0.0.0", "--class-store", str(store.path)]
     with served(free_port(), workers=2, log=log, options=options) as started:
         yield started
-        os.kill(started.pid, signal.SIGINT)
-        until(lambda: os.waitid(os.P_PID, started.pid, ENDED) is not None, PATIENCE_S)
-        ended = os.waitid(os.P_PID, started.pid, ENDED)
-    assert ended is not None
-    assert ended.si_status == 130
+        started.process.send_signal(signal.SIGINT)
+        assert started.process.wait(PATIENCE_S) == 130
     assert "Ctrl-C ends it" in log.read_text().partition("\n")[0]
 
 

@@ -80,6 +80,7 @@ def test_the_index_is_that_of_the_folder_to_the_byte(
     books: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "PIECE_BYTES", 100)
+    assert len(pieces_of([books])[0]) > 12  # which two workers share
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as in test_local.py
     address = store.put(books, "books")
     asked = {"a": (str(books), 1), "b": (books.as_uri(), 1), "c": (address, 1), "d": (address, 2)}
