@@ -66,6 +66,7 @@ OF_ANY = {
     "model.trace(['a', 'b'])": ("TypeError", "of type list. For several texts, use `traces`"),
     "model.run([99999])": ("TypeError", "ids must be a tensor of whole numbers"),
     "model.run(torch.tensor([1, 99999]))": ("ValueError", "no entry 99999 in the vocabulary"),
+    "model.run(torch.tensor([-1]))": ("ValueError", "no entry -1 in the vocabulary"),
     "model.run(torch.tensor([True, False]))": ("TypeError", "ids must be a tensor of whole"),
     "model.run(torch.tensor([1, 2], dtype=torch.uint16))": ("nothing", ""),
     "list(model.walk([1, 2]))": ("TypeError", "ids must be a tensor of whole numbers"),
