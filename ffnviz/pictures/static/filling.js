@@ -91,7 +91,8 @@ try {
   CSS.registerProperty({ name: "--fits", syntax: "*", inherits: false });
 } catch { /* another copy of this script has */ }
 
-// What lists and lines of words whose content is another do before the next frame: all are measured in one layout of the page.
+// What lists and lines of words whose content is another do before the next frame: all are measured
+// in one layout of the page.
 /** @type {Set<() => void>} */
 const waiting = new Set();
 

@@ -2,6 +2,7 @@
 // may not know.
 
 import { each, element, rootOf } from "./element.js";
+import { beforeFilling } from "./filling.js";
 import { read } from "./loading.js";
 import { place } from "./popover.js";
 import { colourOf } from "./theme.js";
@@ -195,19 +196,57 @@ const textOf = ({ spans }) => spans.map(([text, kind]) => (kind === "spare" ? ""
  */
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
 
-// Keeps what is below a sentence where it is when the sentence gets shorter; a narrower or wider
-// window begins anew.
-function steadied(sentence) {
-  let width = 0, height = 0;
-  const seen = new ResizeObserver(([{ contentRect }]) => {
-    if (contentRect.width !== width) {
-      sentence.style.minHeight = "";
-      width = contentRect.width;
-      height = sentence.getBoundingClientRect().height;
-    } else {
-      height = Math.max(height, contentRect.height);
-    }
-    sentence.style.minHeight = `${height}px`;
+// A line of words is as high as it may get with any other token, so that nothing below it moves:
+// its tokens, words and numbers are measured as if they were as long as they may be. It never gets
+// lower, but in another width or type.
+
+const [WORD, NUMBER] = [10, 6]; // characters: “children”; 2:1709, or <0.1%
+// Of plain text; whole numbers are mostly sizes.
+const VARIES = /“[^”]*”|[<+−-]?\d[\d,:]*[.,:%][\d,.:%]*/g;
+let longestToken = 0; // of the sentence that the page is about
+
+/**
+ * Says which tokens a line of words may name.
+ *
+ * @param {string[]} tokens
+ */
+export function mayBeNamed(tokens) {
+  longestToken = Math.max(0, ...tokens.map(({ length }) => length + 2)); // between quotation marks
+}
+
+function asLongAsAny(text) {
+  const most = text.startsWith("“") ? Math.max(WORD, longestToken) : NUMBER;
+  return text.length < most ? "0".repeat(most) : text;
+}
+
+// What takes the place of a sentence while its room is measured; what another token would say
+// stands where it would.
+/** @param {Span[]} spans */
+function longest(spans) {
+  const spare = spans.filter(([, kind]) => kind === "spare");
+  const said = spans.filter(([, kind]) => kind !== "spare");
+  return [...spare, ...said].map(([text, kind]) => (
+    kind === "plain" || kind === "spare" ? text.replace(VARIES, asLongAsAny) : asLongAsAny(text)
+  )).join("");
+}
+
+/** @type {Set<HTMLElement>} */
+const unmeasured = new Set();
+
+/** @param {HTMLElement} line */
+const lookOf = (line) => `${line.clientWidth} ${getComputedStyle(line).fontSize}`;
+const looks = new WeakMap(); // a line → the width and type that it was measured with
+
+// All in one layout of the page.
+function measureLines() {
+  const lines = [...unmeasured].filter((line) => line.isConnected);
+  unmeasured.clear();
+  for (const line of lines) line.toggleAttribute("data-measured", true);
+  const heights = lines.map((line) => line.offsetHeight);
+  for (const line of lines) looks.set(line, lookOf(line));
+  lines.forEach((line, at) => {
+    line.removeAttribute("data-measured");
+    line.style.minHeight = `${heights[at]}px`;
   });
 }
 
@@ -222,12 +261,13 @@ function measure(line) {
  *
  * @returns {{ keep: <Line extends HTMLElement>(line: Line) => Line, stop: () => void }}
  */
-export function makeSteady() {
+function makeSteady() {
   const seen = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       const line = /** @type {HTMLElement} */ (target);
       const isSame = looks.get(line) === lookOf(line);
-      line.style.minHeight = isSame ? `${line.offsetHeight}px` : ""; // it may have got higher nevertheless
+      // It may have got higher nevertheless.
+      line.style.minHeight = isSame ? `${line.offsetHeight}px` : "";
       if (!isSame) measure(line);
     }
   });
@@ -246,8 +286,11 @@ export function makeSteady() {
  * @param {Palette} theme
  */
 export function write(line, spans, theme) {
-  // Tokens: another may be longer.
-  line.classList.toggle("tokens-named", spans.some(([, kind]) => kind === "typed"));
+  const room = longest(spans);
+  if (line.dataset.longest !== room) {
+    line.dataset.longest = room;
+    measure(line);
+  }
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
     const [kind, colour] = wanted.split("@");
     span.style.color = colour ? colourOf(colour, theme) : "";
@@ -267,7 +310,8 @@ export function write(line, spans, theme) {
  */
 export function makeHead(controls, menu) {
   const steady = makeSteady();
-  const sentence = steady.keep(element("h2", { class: "sentence" })), under = steady.keep(element("p", { class: "under" }));
+  const sentence = steady.keep(element("h2", { class: "sentence" }));
+  const under = steady.keep(element("p", { class: "under" }));
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
   const line = element(
@@ -365,7 +409,7 @@ function makeNote() {
  */
 
 export function mountText() {
-  const root = element("div", { class: "text" });
+  const root = element("div", { class: "text" }), steady = makeSteady();
   return {
     element: root,
     /** @param {TextData} data */
@@ -373,11 +417,9 @@ export function mountText() {
       root.dataset.tone = tone;
       if (tone === "warning") root.setAttribute("role", "alert");
       else root.removeAttribute("role");
-      while (root.children.length > paragraphs.length) root.lastElementChild?.remove();
-      paragraphs.forEach((spans, at) =>
-        write(root.children[at] ?? root.appendChild(element("p")), spans, theme)
-      );
+      const make = () => steady.keep(element("p"));
+      each(root, paragraphs, make, (line, spans) => write(line, spans, theme));
     },
-    destroy() {},
+    destroy: steady.stop,
   };
 }

@@ -89,8 +89,9 @@ export function mountBlockMap(tell) {
 
 export function mountPartList(tell) {
   const open = element("button", { type: "button", class: "open" });
-  const list = element("div", { class: "list", role: "radiogroup", popover: "auto" });
+  const group = element("div", { class: "group", role: "radiogroup" });
   const away = element("div", { class: "away" });
+  const list = element("div", { class: "list", popover: "auto" }, group, away);
   let chosen = 0;
   open.popoverTargetElement = list;
   list.ontoggle = ({ newState }) => { if (newState === "open") place(list, open); };
@@ -98,13 +99,13 @@ export function mountPartList(tell) {
     if (list.matches(":popover-open")) list.hidePopover();
     tell("part", at);
   }
-  chooseByArrows(list, () => chosen, choose);
+  chooseByArrows(group, () => chosen, choose);
   return {
-    element: element("nav", { class: "parts" }, open, list, away),
+    element: element("nav", { class: "parts" }, open, list),
     /** @param {PartListData} data */
     update(data) {
       ({ chosen } = data);
-      list.setAttribute("aria-label", data.label);
+      group.setAttribute("aria-label", data.label);
       open.textContent = `${data.parts[chosen][0]} ▾`;
       open.setAttribute("aria-label", `${data.label}: ${data.parts[chosen][0]}`);
       const make = (at) =>
@@ -112,7 +113,7 @@ export function mountPartList(tell) {
           "button", { type: "button", role: "radio", onclick: () => choose(at) }, element("b"),
           element("small"),
         );
-      each(list, data.parts, make, (part, [title, line], at) => {
+      each(group, data.parts, make, (part, [title, line], at) => {
         part.children[0].textContent = title;
         part.children[1].textContent = line;
         part.setAttribute("aria-label", title);

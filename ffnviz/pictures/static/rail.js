@@ -28,7 +28,9 @@ const TYPED_MS = 400; // after which a box says what was typed so far
  * @typedef {Common & { kind: "upload", accepts: string, longest: number }} Upload
  * `folded` are the words of the button that on a telephone unfolds all controls but the first.
  *
- * @typedef {{ controls: (Slider | Choice | Several | Box | Switch | Button | Upload)[], folded: string }} Data
+ * @typedef {{
+ *   controls: (Slider | Choice | Several | Box | Switch | Button | Upload)[], folded: string
+ * }} Data
  */
 
 // One move at a time is under way: the next is sent when the page shows the last.
@@ -59,7 +61,7 @@ function makeSender(tell, name) {
 }
 
 // Its letters say how wide a button is beside others: their own widths are others in each browser.
-// A star is wide.
+// A star is wide, and a number as wide as those of another token.
 function write(button, words) {
   setText(button, words);
   const letters = /^\d+$/.test(words) ? Math.max(DIGITS, words.length) : words.length;
@@ -285,7 +287,7 @@ export function mount(tell) {
   return {
     element: root,
     /** @param {Data} data */
-    update({ controls }) {
+    update({ controls, folded }) {
       const wanted = controls.map((control) => ({
         key: `${control.kind} ${control.name}`, control,
       }));
@@ -298,9 +300,6 @@ export function mount(tell) {
       const parts = wanted.map(({ key, control }) => {
         if (!made.has(key)) made.set(key, KINDS[control.kind](tell, control));
         const there = made.get(key);
-        if (root.children[at] !== there.element) {
-          root.insertBefore(there.element, root.children[at] ?? null);
-        }
         there.element.title = control.help;
         there.element.dataset.kind = control.kind;
         there.element.toggleAttribute("data-disabled", Boolean(control.disabled));
@@ -311,7 +310,9 @@ export function mount(tell) {
       setText(fold, `${folded} ▾`);
       if (folded) parts.splice(1, 0, fold);
       else fold.remove();
-      parts.forEach((part, at) => { if (root.children[at] !== part) root.insertBefore(part, root.children[at] ?? null); });
+      parts.forEach((part, at) => {
+        if (root.children[at] !== part) root.insertBefore(part, root.children[at] ?? null);
+      });
       sliding.look();
     },
     destroy() {

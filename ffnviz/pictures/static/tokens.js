@@ -2,6 +2,7 @@
 
 import { directionOf, each, element, makeSliding, oneStop, rootOf } from "./element.js";
 import { fitList } from "./filling.js";
+import { mayBeNamed } from "./head.js";
 import { stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
