@@ -374,8 +374,9 @@ export function mount(tell) {
   function walk(layout) {
     const { start, end } = layout.stations[place()];
     const [x, y] = layout.point((start + end) / 2, layout.middle(shown.token)).split(" ");
+    // A share of the width, so that it glides to no place outside a window that was turned.
     Object.assign(walker.style, {
-      left: `${x}px`, top: `${y}px`, borderColor: colourOf(shown.accent, colours),
+      left: `${100 * x / width}%`, top: `${y}px`, borderColor: colourOf(shown.accent, colours),
     });
   }
 

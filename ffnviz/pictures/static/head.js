@@ -233,6 +233,10 @@ function longest(spans) {
 /** @type {Set<HTMLElement>} */
 const unmeasured = new Set();
 
+// In whole pixels, so that what is below stands where it stood however the line came to its height.
+/** @param {HTMLElement} line */
+const heightOf = (line) => Math.ceil(line.getBoundingClientRect().height);
+
 /** @param {HTMLElement} line */
 const lookOf = (line) => `${line.clientWidth} ${getComputedStyle(line).fontSize}`;
 const looks = new WeakMap(); // a line → the width and type that it was measured with
@@ -242,7 +246,7 @@ function measureLines() {
   const lines = [...unmeasured].filter((line) => line.isConnected);
   unmeasured.clear();
   for (const line of lines) line.toggleAttribute("data-measured", true);
-  const heights = lines.map((line) => line.offsetHeight);
+  const heights = lines.map(heightOf);
   for (const line of lines) looks.set(line, lookOf(line));
   lines.forEach((line, at) => {
     line.removeAttribute("data-measured");
@@ -267,7 +271,7 @@ function makeSteady() {
       const line = /** @type {HTMLElement} */ (target);
       const isSame = looks.get(line) === lookOf(line);
       // It may have got higher nevertheless.
-      line.style.minHeight = isSame ? `${line.offsetHeight}px` : "";
+      line.style.minHeight = isSame ? `${heightOf(line)}px` : "";
       if (!isSame) measure(line);
     }
   });
