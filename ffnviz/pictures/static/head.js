@@ -233,9 +233,10 @@ function longest(spans) {
 /** @type {Set<HTMLElement>} */
 const unmeasured = new Set();
 
-// In whole pixels, so that what is below stands where it stood however the line came to its height.
+// In whole pixels, so that what is below stands where it stood however the line came to its height;
+// and of the style, as its box is larger where a talk enlarges the page.
 /** @param {HTMLElement} line */
-const heightOf = (line) => Math.ceil(line.getBoundingClientRect().height);
+const heightOf = (line) => Math.ceil(parseFloat(getComputedStyle(line).height)) || 0;
 
 /** @param {HTMLElement} line */
 const lookOf = (line) => `${line.clientWidth} ${getComputedStyle(line).fontSize}`;
