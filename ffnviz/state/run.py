@@ -84,7 +84,7 @@ class TracedModel:
     @property
     def trace(self) -> Trace:
         """The trace of the tokens that are shown and counted."""
-        return self.whole if self.special else self.shown(self.whole)
+        return self.shown(self.whole)
 
     def shown(self, trace: Trace) -> Trace:
         """The part of any of its traces that is shown and counted."""
@@ -134,7 +134,7 @@ class Run:
     @property
     def card(self) -> Card:
         """The card of the network that drives the page."""
-        return self.subject.network.card
+        return self.subject.card
 
     @cached_property
     def capabilities(self) -> frozenset[Capability]:

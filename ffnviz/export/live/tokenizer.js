@@ -19,7 +19,7 @@ const GAP = /_{3,}/g;
 export const isBlank = (sign) => BLANK.test(sign); // str.isspace
 
 // str.strip, of a list of characters.
-export function stripped(signs) {
+function stripped(signs) {
   const first = signs.findIndex((sign) => !isBlank(sign));
   return first < 0 ? [] : signs.slice(first, signs.findLastIndex((sign) => !isBlank(sign)) + 1);
 }

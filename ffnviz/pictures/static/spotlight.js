@@ -198,7 +198,7 @@ export function beginBringing(host) {
 }
 
 /** @param hosts of the pictures that are lit, anew with every one that comes or goes */
-export function bringPictures(hosts) {
+function bringPictures(hosts) {
   resized.disconnect();
   pictures = hosts;
   if (words && performance.now() < until) {
